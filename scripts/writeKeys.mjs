@@ -52,7 +52,7 @@ const configGroups = [
 ];
 
 /** Sections of `config` whose keys are listed with them. */
-const withKeys = ['upstream', 'identities', 'data', 'pushes'];
+const withKeys = ['upstream', 'identities', 'data', 'stages', 'observe', 'pushes'];
 
 const cell = (text) => text.replaceAll('|', '\\|');
 
@@ -75,7 +75,10 @@ function rowsOf(keys, prefix) {
     const name = prefix + spec.name;
     const row = [`\`${name}\``, spec.summary, valueOf(spec), defaultOf(spec)];
     const below = prefix === '' && !withKeys.includes(spec.name) ? [] : (spec.keys ?? []);
-    return [`| ${row.map(cell).join(' | ')} |`, ...rowsOf(below, `${name}.`)];
+    return [
+      `| ${row.map(cell).join(' | ')} |`,
+      ...rowsOf(below, spec.type === 'entries' ? `${name}[].` : `${name}.`),
+    ];
   });
 }
 

@@ -2,7 +2,7 @@ import { visit, type Document, type Scalar } from 'yaml';
 import { secretInFile } from './check/checkTarget';
 import { parseScenario } from './parseScenario';
 import type { Problem } from './problem';
-import { sourceOf } from './read/readSection';
+import { sourceOf } from './read/readValue';
 import { replacements, withChanges, type TextChange, type TextRange } from './text/editYaml';
 import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';

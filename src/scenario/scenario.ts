@@ -3,8 +3,8 @@ import type { Slo } from '../base/slo';
 import type { SearchSummary } from '../base/searchSummary';
 import type { Parameters } from '../usecases/parameters';
 import type { Row } from '../base/rows';
-import type { tokenAlgorithms } from './keys/identityKeys';
-import type { ConfigFields, pushAudiences } from './keys/configKeys';
+import type { CalledIdentities, DataSpec, TokenRule } from './keys/identityKeys';
+import type { ConfigFields, pushAudiences, UpstreamSpec } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
 /** Names of the keys at the top of a file: all that it takes to recognise a scenario. */
@@ -36,11 +36,6 @@ export interface ScenarioEntry {
   readonly parameters: Parameters;
   /** Absent: an equal part of the senders that the other entries leave. */
   readonly senders?: SenderShare;
-}
-
-export interface UpstreamSpec {
-  readonly port: number;
-  readonly publicUrl?: string;
 }
 
 /** Senders that come and go within one step, all entries together. */
@@ -87,51 +82,6 @@ export type IdentitiesSpec =
   | { readonly kind: 'file'; readonly file: string }
   | TokenRule
   | CalledIdentities;
-
-/** JSON web tokens that are made by the run. */
-export interface TokenRule {
-  readonly kind: 'rule';
-  readonly rule: string;
-  readonly key: string;
-  readonly keyId?: string;
-  readonly algorithm: TokenAlgorithm;
-  readonly audience?: string;
-  readonly issuer?: string;
-  readonly userClaim: string;
-  readonly claims: Row;
-  readonly lifetimeMs: number;
-  /** Absent: as many as connections. */
-  readonly count?: number;
-}
-
-type TokenAlgorithm = (typeof tokenAlgorithms)[number];
-
-/** Somebody is asked for each of them before connections open. */
-export type CalledIdentities = (CommandCall | EndpointCall) & {
-  readonly count?: number;
-  readonly perSecond: number;
-  readonly inFlight: number;
-  readonly timeoutMs: number;
-};
-
-interface CommandCall {
-  readonly kind: 'command';
-  readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-interface EndpointCall {
-  readonly kind: 'url';
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-export interface DataSpec {
-  readonly file: string;
-  readonly take: 'connection' | 'shared';
-}
 
 /** Every default filled in; keys of `config` are described in `keys/configKeys.ts`. References such as `${secret:name}` stay. */
 export interface Scenario extends ConfigFields {

@@ -30,6 +30,8 @@ export interface ParameterSpec {
   readonly maximum?: number;
   /** A bare number with `from` ≤ value < `below`, in the unit of the type, was probably meant in `unit`. */
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
+  /** A file beside the scenario file or below it. */
+  readonly beside?: true;
   /** Allowed texts of a `choice`. */
   readonly choices?: readonly string[];
   readonly summary: string;
@@ -118,7 +120,7 @@ export const messageParameters: readonly ParameterSpec[] = [
       'Content of payloads: `random` letters, as without this key, `text` that compresses, or `binary`: sent as bytes, which needs protocol messagepack.',
     ),
     payloadFile: text(
-      { optional: true },
+      { optional: true, beside: true },
       'Text file whose content payloads are made of, cut or repeated to their size; relative to the scenario file.',
     ),
   }),

@@ -2,8 +2,7 @@ import { usualService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
 import { presetOf } from '../../capacity/start/preset';
-import type { KeySpec } from '../../scenario/keys/keySpec';
-import { belongs, identityKinds } from '../../scenario/keys/identityKeys';
+import { belongs, type KeySpec } from '../../scenario/keys/keySpec';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
 import { writtenNumber } from '../../scenario/text/words';
@@ -21,7 +20,6 @@ import { useCases } from '../../usecases/registry';
 import { runsOnHub, type UseCase } from '../../usecases/useCase';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
 import { offers } from '../../capacity/tables/publishedLimits';
-import { observeKinds } from '../../scenario/keys/configKeys';
 
 /** What can be written at an offset, best first; keys that only the Azure SignalR benchmark has come last. */
 export function completionsAt(
@@ -74,17 +72,10 @@ const rankOf = ({ required, listed }: KeySpec): number =>
   required === true ? 0 : listed === 'first' ? 1 : 2;
 
 function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string>): boolean {
-  const kinds = kindsOf(parent);
+  const kinds = specOf(parent)?.kinds;
   if (kinds !== undefined) return !belongs(kinds, name, present);
   const other = { scenario: 'scenarios', scenarios: 'scenario' }[name];
   return parent.parent === undefined && other !== undefined && present.has(other);
-}
-
-function kindsOf(section: OutlineNode): Parameters<typeof belongs>[0] | undefined {
-  const [name, outer] = pathOf(section).slice(1, 3);
-  if (pathOf(section)[0] !== 'config') return undefined;
-  if (name === 'identities' && !section.item) return identityKinds;
-  return name === 'observe' && outer !== undefined ? observeKinds : undefined;
 }
 
 /** What steps of the session that a node stands in keep, from the beginning to there. */

@@ -91,7 +91,7 @@ function kindWords(spec: KeySpec): string {
     minimum === undefined || maximum === undefined
       ? ''
       : `, ${shownNumber(known, minimum)} to ${shownNumber(known, maximum)}`;
-  return `${expectedWords[known]}${bounds}${spec.several === true ? ', or a list of them' : ''}`;
+  return `${expectedWords[known]}${bounds}${spec.several !== undefined ? ', or a list of them' : ''}`;
 }
 
 function showsEstimate(node: OutlineNode): boolean {

@@ -3,13 +3,13 @@ import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { isSecretName, replaceInCommand } from '../../base/secretName';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
 import { isThisMachine } from '../../base/loopbackHost';
-import { configKeys } from '../keys/configKeys';
+import { configKeys, type UpstreamSpec } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';
-import { isNothing, nameOf, partOf, sourceOf, type Written } from '../read/readSection';
-import type { Scenario, UpstreamSpec } from '../scenario';
+import { isNothing, nameOf, partOf, sourceOf, type Written } from '../read/readValue';
+import type { Scenario } from '../scenario';
 import {
   connectionStringProblem,
   endpointHost,

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { findUseCase, useCases } from '../../usecases/registry';
-import { nameOf } from '../read/readSection';
+import { nameOf } from '../read/readValue';
 import { didYouMean, question, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 

@@ -3,7 +3,7 @@ import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAML
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
-import { nameOf } from '../read/readSection';
+import { nameOf } from '../read/readValue';
 import { looksLikeConnectionString } from '../target/connectionString';
 import { didYouMean, question, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';

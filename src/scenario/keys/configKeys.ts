@@ -1,48 +1,66 @@
 import { largestPayloadBytes } from '../../base/message';
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../base/searchSummary';
+import { connectionNames } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
-import { dataKeys, identityKeys } from './identityKeys';
-import { choice, entries, flag, keyOf, type KeySpec, section, text } from './keySpec';
+import { dataKeys, identityKeys, identityKinds } from './identityKeys';
+import { anyCase, choice, entries, type Fields, flag, keyOf, section, text } from './keySpec';
 
 const [texts, targets, list] = [keyOf('texts'), keyOf('targets'), keyOf('list')];
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
 /** Keys of what `observe` lists. */
-export const observeKeys = listOf({
+const observeKeys = listOf({
   prometheus: text(
-    { references: true, optional: true },
+    {
+      references: true,
+      optional: true,
+      // What a reference stands for is looked at when the run begins.
+      pattern: `^\\s*(?:${anyCase('http')}[sS]?://[^\\s/?#]+(?:[/?]\\S*)?\\s*|[^]*\\$\\{[^]*)$`,
+      says: 'This is not a URL of an endpoint. Write the whole of it, such as http://localhost:5000/metrics.',
+    },
     'URL of an endpoint of the server that answers with metrics in the Prometheus text format, such as `http://localhost:5000/metrics`. It is read once a second.',
   ),
   authorization: text(
-    { references: true, optional: true, secret: 'An authorization header' },
+    {
+      references: true,
+      optional: true,
+      secret: 'An authorization header',
+      pattern: '^[^\\r\\n]*$',
+      says: 'authorization has a line break in its value.',
+    },
     'Value of the header `Authorization` for it, such as `Bearer ${secret:metrics}`.',
   ),
   series: text(
-    { optional: true },
+    {
+      optional: true,
+      pattern: '^[A-Za-z0-9_:*]{1,200}(?:\\s*,\\s*[A-Za-z0-9_:*]{1,200}){0,19}$',
+      says: 'series holds at most 20 names of metrics with * for any part, separated by commas: letters, digits, _ and :.',
+    },
     'Further series to keep, by their names with `*` for any part, separated by commas: `orders_*, cache_hits_total`. CPU, memory, garbage collection, the queue and threads of the thread pool and connections are known by themselves.',
   ),
   azureMonitor: text(
-    { references: true, optional: true },
+    {
+      references: true,
+      optional: true,
+      pattern: `^\\s*(?:/${anyCase('subscriptions')}/[^/]+/${anyCase('resourceGroups')}/[^/]+/${anyCase('providers/Microsoft.SignalRService').replace('.', '\\.')}/(?:${anyCase('SignalR')}|${anyCase('WebPubSub')})/[^/]+|[^]*\\$\\{[^]*)$`,
+      says: 'This is not a resource of Azure SignalR Service or Azure Web PubSub. Copy its resource id from the portal: /subscriptions/…/providers/Microsoft.SignalRService/SignalR/NAME.',
+    },
     'Resource of Azure SignalR Service or Azure Web PubSub whose metrics are read from Azure Monitor: its resource id, `/subscriptions/…/SignalR/NAME`.',
   ),
-  region: text({ optional: true }, 'Region of that resource, such as `westeurope`.'),
-  eventPipe: count(
-    { optional: true, range: [1, 4_194_304] },
-    'Not read: give the server an endpoint for `prometheus` instead.',
+  region: text(
+    {
+      optional: true,
+      pattern: '^[a-z0-9]{2,40}$',
+      says: 'region is that of the resource, such as westeurope.',
+    },
+    'Region of that resource, such as `westeurope`.',
   ),
 });
-const mostObserved = 10;
 
-/** Each with the key that it is recognised by, and what further keys belong to it. */
-export const observeKinds = {
-  prometheus: ['authorization', 'series'],
-  azureMonitor: ['region'],
-} as const;
-
-export const stageKeys = listOf({
+const stageKeys = listOf({
   to: count(
     { range: [0, 1_000_000], optional: true },
     'Senders at the end of the stage; or write `rate`.',
@@ -63,10 +81,15 @@ export const stageKeys = listOf({
 /** As a file may have, and a result. */
 export const maximumStages = 1000;
 
+/** What results have of the name of a push. */
+const longestPushName = 100;
 /** To whom a hub sends on its own. */
 export const pushAudiences = ['everyone', 'group', 'client'] as const;
-export const pushKeys = listOf({
-  name: text({ required: true }, 'Client method that the hub calls, such as `PriceChanged`.'),
+const pushKeys = listOf({
+  name: text(
+    { required: true, longest: longestPushName },
+    'Client method that the hub calls, such as `PriceChanged`.',
+  ),
   perSecond: rate(
     { range: [0.00001, 1_000_000], required: true },
     'How often the hub calls it: all calls of the hub together, however many connections each reaches.',
@@ -82,10 +105,8 @@ export const pushKeys = listOf({
 });
 /** As a file may have, and a result. */
 export const mostPushes = 100;
-/** What results have of one. */
-export const longestPushName = 100;
 
-export const upstreamKeys = listOf({
+const upstreamSpecs = {
   port: count(
     { range: [0, 65_535], default: 0 },
     'Local port of the handler. 0 takes a free one, which is enough where the service runs on this machine.',
@@ -94,7 +115,9 @@ export const upstreamKeys = listOf({
     { references: true },
     'URL under which the service reaches the handler; required unless the service runs on this machine.',
   ),
-});
+};
+export const upstreamKeys = listOf(upstreamSpecs);
+export type UpstreamSpec = Fields<typeof upstreamSpecs>;
 
 /** Every key under `search`, by name. */
 export const searchKeys = listOf({
@@ -171,22 +194,29 @@ export const configSpecs = {
     '`Core` for ASP.NET Core SignalR; `AspNet` for the older ASP.NET SignalR of .NET Framework, where the last part of the target names the hub and the rest is the server.',
   ),
   headers: texts(
-    { references: true },
+    { references: true, placeholders: connectionNames },
     'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0, `{group}` its group, `{identity.COLUMN}` and `{data.COLUMN}` values of its rows, `{time}` and `{ticks}` the time; `{{` stands for a brace.',
   ),
   query: texts(
-    { references: true },
+    { references: true, placeholders: connectionNames },
     'Query parameters added to the hub URL, with the placeholders of `headers`.',
   ),
   accessToken: text(
     {
-      ...{ references: true, secret: 'An access token' },
+      references: true,
+      secret: 'An access token',
+      placeholders: connectionNames,
       defaultText: '`{identity.token}` where there are `identities`',
     },
     'Bearer token for the hub; better a reference than the token itself. It may hold the placeholders of `headers`.',
   ),
   identities: section(
-    { keys: identityKeys, rows: true, defaultText: 'all connections are the same user' },
+    {
+      keys: identityKeys,
+      kinds: identityKinds,
+      rows: true,
+      defaultText: 'all connections are the same user',
+    },
     'Who the connections are: a list of maps, a `file`, a `rule` that makes tokens, or a `command` or `url` that is asked for them. Connection i is identity i; after the last comes the first. The value `token` of an identity is its access token, and `{identity.NAME}` each of its values.',
   ),
   data: section(
@@ -357,15 +387,29 @@ export const configSpecs = {
     'When messages are due: `even` spaces them evenly over all senders; `poisson` draws the gaps of each sender from an exponential distribution with the same mean, as independent users would send; `jitter` has each sender send once in each interval, at a drawn moment. The same `seed` draws the same.',
   ),
   stages: entries(
-    { keys: stageKeys, most: maximumStages },
+    {
+      keys: stageKeys,
+      kinds: { to: ['over', 'hold'], rate: ['over', 'hold'] },
+      most: maximumStages,
+      example: '{ to: 500, over: 30s, hold: 1m }',
+    },
     'One step in which the number of senders changes: each stage ramps to a number and holds it. It begins with `baseSending` where that is written, else with none. In place of `step`, `sendingSteps` and `singleStepDuration`; the estimate takes the highest number.',
   ),
   observe: entries(
-    { keys: observeKeys, most: mostObserved },
+    {
+      keys: observeKeys,
+      kinds: { prometheus: ['authorization', 'series'], azureMonitor: ['region'] },
+      most: 10,
+      example: '{ prometheus: http://localhost:5000/metrics }',
+    },
     'What is seen of the server beside the load: metrics of its own, drawn under the latency, kept in the result, and named where they reach a bound.',
   ),
   pushes: entries(
-    { keys: pushKeys, most: mostPushes },
+    {
+      keys: pushKeys,
+      most: mostPushes,
+      example: '{ name: PriceChanged, perSecond: 2, size: 100, to: everyone }',
+    },
     'What the hub sends on its own, such as prices or presence, for the estimate: it cannot know that. Nothing of it is sent by a run, which counts what really comes.',
   ),
   timeToAll: flag(
@@ -442,7 +486,7 @@ export const configSpecs = {
 
 export const configKeys = listOf(configSpecs);
 
-/** Keys that become something else in a scenario: its target, service, upstream and objectives. */
+/** Keys that become something else in a scenario: its target, service, objectives, and what is nested. */
 export const keysReadApart = [
   'target',
   'webAppTarget',
@@ -459,35 +503,8 @@ export const keysReadApart = [
   'latencyPercentage',
 ] as const;
 
-type Specs = Omit<typeof configSpecs, (typeof keysReadApart)[number]>;
-type FieldOf<Name extends keyof Specs> = Specs[Name]['type'] extends 'duration'
-  ? `${Name}Ms`
-  : Name;
-/** Keys that are always there: with a default, with one that depends on other keys, or with nothing in them. */
-type Filled =
-  | {
-      [Name in keyof Specs]: Specs[Name] extends { default: unknown } | { type: 'texts' }
-        ? Name
-        : never;
-    }[keyof Specs]
-  | 'repair'
-  | 'warmup';
-type ValueOf<Spec> = Spec extends { choices: readonly (infer Choice)[] }
-  ? Choice
-  : Spec extends { type: 'flag' }
-    ? boolean
-    : Spec extends { type: 'text' }
-      ? string
-      : Spec extends { type: 'texts' }
-        ? Readonly<Record<string, string>>
-        : number;
-
-/** What the keys under `config` say, in a scenario: durations in milliseconds, shares as 0…1. */
-export type ConfigFields = {
-  readonly [Name in Filled as FieldOf<Name>]: ValueOf<Specs[Name]>;
-} & {
-  readonly [Name in Exclude<keyof Specs, Filled> as FieldOf<Name>]?: ValueOf<Specs[Name]>;
-};
-
-export const fieldOf = ({ name, type }: KeySpec): string =>
-  type === 'duration' ? `${name}Ms` : name;
+/** What the plain keys under `config` say, in a scenario. */
+export type ConfigFields = Fields<
+  Omit<typeof configSpecs, (typeof keysReadApart)[number]>,
+  'repair' | 'warmup'
+>;

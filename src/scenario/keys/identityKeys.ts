@@ -1,22 +1,23 @@
 /** Keys of `identities` and `data`. */
+import { identityNames } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
-import { choice, keyOf, text } from './keySpec';
+import { anyCase, choice, type Fields, keyOf, text } from './keySpec';
 
 const [texts, list, values] = [keyOf('texts'), keyOf('list'), keyOf('values')];
 const [count, duration, rate] = [keyOf('count'), keyOf('duration'), keyOf('rate')];
 
-export const tokenAlgorithms = [
+const tokenAlgorithms = [
   ...['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'],
 ] as const;
 
 /** Every key under `identities`, where they are not a list: those of a file, of a rule, of a command, of a token endpoint. */
-export const identityKeys = listOf({
+const identitySpecs = {
   file: text(
-    {},
+    { beside: true },
     'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, one identity a row, its columns named in the first line.',
   ),
   rule: text(
-    {},
+    { placeholders: identityNames },
     'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
   ),
   key: text(
@@ -32,7 +33,7 @@ export const identityKeys = listOf({
   issuer: text({}, 'Of a rule: the claim `iss` of its tokens.'),
   userClaim: text({ default: 'sub' }, 'Of a rule: the claim that has the user name.'),
   claims: values(
-    {},
+    { placeholders: identityNames },
     'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
   ),
   lifetime: duration(
@@ -40,24 +41,29 @@ export const identityKeys = listOf({
     'Of a rule: how long its tokens are good for. They are renewed before they expire.',
   ),
   command: list(
-    {},
+    { apart: true },
     'Program and its arguments, as a list with the placeholders of `rule`, called once for each identity before connections open. It prints an access token, or a JSON object with one as `token`, `accessToken` or `access_token` and further values. No shell is involved; it runs in the folder of the scenario file.',
   ),
   env: texts(
-    { references: true },
+    { references: true, placeholders: identityNames },
     'Of a command: environment variables beside those of this process. Secrets belong here: arguments are seen by other programs.',
   ),
   url: text(
-    { references: true },
+    {
+      references: true,
+      placeholders: identityNames,
+      pattern: `^(?:${anyCase('http')}[sS]?://|\\$\\{)`,
+      says: 'url must be the whole URL of the token endpoint, such as https://….',
+    },
     'Token endpoint, called once for each identity before connections open. It answers as a `command` prints.',
   ),
   method: choice({ choices: ['POST', 'GET', 'PUT'], default: 'POST' }, 'Of a token endpoint.'),
   headers: texts(
-    { references: true },
+    { references: true, placeholders: identityNames },
     'Of a token endpoint: HTTP headers, with the placeholders of `rule`.',
   ),
   body: text(
-    { references: true },
+    { references: true, placeholders: identityNames },
     'Of a token endpoint: what is sent, with the placeholders of `rule`. It is JSON where it begins with a brace, else a form, unless `headers` name a Content-Type.',
   ),
   count: count(
@@ -76,19 +82,22 @@ export const identityKeys = listOf({
     { range: [100, 120_000], default: 10_000, unitMistake: below(100, 's') },
     'Time for one call of a command or token endpoint.',
   ),
-});
+};
+export const identityKeys = listOf(identitySpecs);
 
-/** Every key under `data`. */
-export const dataKeys = listOf({
+const dataSpecs = {
   file: text(
-    { required: true },
+    { required: true, beside: true },
     'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, its columns named in the first line.',
   ),
   take: choice(
     { choices: ['connection', 'shared'], default: 'connection' },
     'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
   ),
-});
+};
+/** Every key under `data`. */
+export const dataKeys = listOf(dataSpecs);
+export type DataSpec = Fields<typeof dataSpecs>;
 
 /** Of `identities` the kinds, each with the key that it is recognised by, and what further keys belong to it. */
 export const identityKinds = {
@@ -101,12 +110,20 @@ export const identityKinds = {
   url: ['method', 'headers', 'body', 'count', 'rate', 'inFlight', 'timeout'],
 } as const;
 
-/** Whether a key may stand beside those that do: one that says the kind, or one that belongs to it. */
-export function belongs(
-  kinds: Readonly<Record<string, readonly string[]>>,
-  name: string,
-  present: ReadonlySet<string>,
-): boolean {
-  const kind = Object.keys(kinds).find((each) => present.has(each));
-  return kind === undefined ? Object.hasOwn(kinds, name) : kinds[kind]!.includes(name);
-}
+type FieldsOfKind<Kind extends keyof typeof identityKinds, Always extends string> = {
+  readonly kind: Kind;
+} & Fields<
+  Pick<
+    typeof identitySpecs,
+    (Always & keyof typeof identitySpecs) | (typeof identityKinds)[Kind][number]
+  >,
+  Always
+>;
+
+/** JSON web tokens that are made by the run. Without `count` as many as connections. */
+export type TokenRule = FieldsOfKind<'rule', 'rule' | 'key'>;
+
+/** Somebody is asked for each of them before connections open. */
+export type CalledIdentities =
+  | (FieldsOfKind<'command', 'env'> & { readonly command: readonly string[] })
+  | FieldsOfKind<'url', 'url'>;

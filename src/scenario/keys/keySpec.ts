@@ -1,3 +1,5 @@
+import type { PersonalName } from '../../base/personalText';
+import type { Row } from '../../base/rows';
 import { describing, type ParameterSpec } from '../../usecases/parameters';
 
 /** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
@@ -38,17 +40,81 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   readonly defaultText?: string;
   /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
   readonly listed?: 'first' | 'oldTool';
-  /** Whether a list of such values may stand in place of one; what reads it is elsewhere. */
-  readonly several?: boolean;
+  /** Whether a list of such values may stand in place of one: at most so many. */
+  readonly several?: number;
+  /** Of a section or of entries: their kinds, each by the key that says it, with the keys that belong to it. */
+  readonly kinds?: Kinds;
+  /** Of entries: one of them as people write it. */
+  readonly example?: string;
+  /** What reads it is elsewhere. */
+  readonly apart?: true;
   /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
   /** The value lets somebody in: it is kept nowhere, and in a file it stands as a reference. In words, for people. */
   readonly secret?: string;
-  /** For the schema: what a text must match. The parser says in detail what is wrong. */
+  /** For the schema: what a text must match. */
   readonly pattern?: string;
+  /** What is wrong with a text that does not match it; absent: another reader says it in detail. */
+  readonly says?: string;
+  /** Most characters of a text. */
+  readonly longest?: number;
+  /** Placeholders that texts in it may hold, which are filled when a connection opens or an identity is made. */
+  readonly placeholders?: readonly PersonalName[];
   /** A choice of other tools that gets an explanation instead of a suggestion. */
   readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
 }
+
+export type Kinds = Readonly<Record<string, readonly string[]>>;
+
+/** Whether a key may stand beside those that do: one that says the kind, or one that belongs to it; before it is said, to all kinds. */
+export function belongs(kinds: Kinds, name: string, present: ReadonlySet<string>): boolean {
+  const kind = Object.keys(kinds).find((each) => present.has(each));
+  if (kind !== undefined) return kinds[kind]!.includes(name);
+  return Object.hasOwn(kinds, name) || Object.values(kinds).every((all) => all.includes(name));
+}
+
+/** The field of what is read that has the value of a key: durations are milliseconds. */
+export const fieldOf = ({ name, type }: Pick<KeySpec, 'name' | 'type'>): string =>
+  type === 'duration' ? `${name}Ms` : name;
+
+type Specs = Readonly<Record<string, { readonly type: string }>>;
+type FieldOf<Name extends string, Spec> = Spec extends { type: 'duration' } ? `${Name}Ms` : Name;
+/** Keys that are always there: with a default, required, or maps that may have nothing in them. */
+type Filled<Of extends Specs> = {
+  [Name in keyof Of]: Of[Name] extends
+    | { default: unknown }
+    | { required: true }
+    | { type: 'texts' | 'values' }
+    ? Name
+    : never;
+}[keyof Of] &
+  string;
+type ValueOf<Spec> = Spec extends { choices: readonly (infer Choice)[] }
+  ? Choice
+  : Spec extends { type: 'flag' }
+    ? boolean
+    : Spec extends { type: 'text' }
+      ? string
+      : Spec extends { type: 'texts' }
+        ? Readonly<Record<string, string>>
+        : Spec extends { type: 'values' }
+          ? Row
+          : number;
+
+/** What the keys of a section say: durations in milliseconds, sizes in bytes, shares as 0…1, rates per second. */
+export type Fields<Of extends Specs, Always extends string = never> = {
+  readonly [Name in (Filled<Of> | Always) & keyof Of & string as FieldOf<Name, Of[Name]>]: ValueOf<
+    Of[Name]
+  >;
+} & {
+  readonly [
+    Name in Exclude<keyof Of & string, Filled<Of> | Always> as FieldOf<Name, Of[Name]>
+  ]?: ValueOf<Of[Name]>;
+};
+
+/** Any letter of a text in either case, as a regular expression. */
+export const anyCase = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 
 /** Names of HTTP headers (RFC 9110, section 5.1: a token). */
 export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
@@ -67,7 +133,10 @@ export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
 }
 
 export type PlainSpec = ParameterSpec &
-  Pick<KeySpec, 'references' | 'refused' | 'pattern' | 'several'>;
+  Pick<
+    KeySpec,
+    'references' | 'refused' | 'pattern' | 'says' | 'several' | 'longest' | 'placeholders'
+  >;
 
 export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   size: 'a size: bytes, or text such as 2KB or 1MB',

@@ -99,6 +99,9 @@ export function sloKeyNamed(name: string): KeySpec | undefined {
   return objective && sloKey(name, objective);
 }
 
+/** It stands in a sentence, and in a column of reports. */
+const longestRuleName = 100;
+
 /** Keys of each entry where `slo` is a list. */
 export const sloItemKeys: readonly KeySpec[] = [
   ...listOf({
@@ -108,7 +111,12 @@ export const sloItemKeys: readonly KeySpec[] = [
     ),
     limit: keyOf('limit')({ required: true }, 'Its limit, written as behind the key of that name.'),
     name: text(
-      { optional: true },
+      {
+        optional: true,
+        longest: longestRuleName,
+        pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$',
+        says: 'The name of an objective is one line.',
+      },
       'What people call the objective, such as `checkout is quick`; it stands in verdicts and reports.',
     ),
   }),
@@ -130,19 +138,23 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
       { listed: 'oldTool', default: 'perf', choices: kinds },
       '`perf` (which opens dropped connections again when it is written, see `repair`) and `perf2` run; `resultparser` only reads the counter file of an old run.',
     ),
-    config: section({ listed: 'first', keys: configKeys }, 'Target, connections, steps.'),
+    config: section(
+      { listed: 'first', keys: configKeys, apart: true },
+      'Target, connections, steps.',
+    ),
     scenario: section(
-      { listed: 'first', keys: scenarioKeys },
+      { listed: 'first', keys: scenarioKeys, apart: true },
       'The use case to run and its parameters.',
     ),
     scenarios: entries(
-      { keys: entryKeys },
+      { keys: entryKeys, apart: true },
       'Several use cases side by side, instead of `scenario`.',
     ),
   }),
   {
     name: 'slo',
     type: 'section',
+    apart: true,
     get keys() {
       return sloKeys();
     },
@@ -156,7 +168,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
   },
   ...listOf({
     search: section(
-      { keys: searchKeys },
+      { keys: searchKeys, apart: true },
       'Searches for the highest value that keeps the objectives, instead of running fixed steps.',
     ),
   }),

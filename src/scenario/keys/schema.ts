@@ -98,7 +98,7 @@ export function descriptionOf(spec: KeySpec): string {
 function valueSchema(spec: KeySpec): Json {
   if (isPlain(spec)) {
     const plain = plainSchema(spec);
-    if (spec.several === true) return orSeveral(spec, plain);
+    if (spec.several !== undefined) return orSeveral(spec, plain);
     if (spec.keys === undefined) return plain;
     return { anyOf: [...((plain['anyOf'] as Json[] | undefined) ?? [plain]), refTo(ruleOf(spec))] };
   }

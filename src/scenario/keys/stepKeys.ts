@@ -1,6 +1,13 @@
 /** Keys of the steps of a session. */
 import { below, listOf } from '../../usecases/parameters';
-import { callReceivers, callReplies, groupChanges, mostTimes } from '../../usecases/sessionSteps';
+import {
+  callReceivers,
+  callReplies,
+  groupChanges,
+  mostDurations,
+  mostSteps,
+  mostTimes,
+} from '../../usecases/sessionSteps';
 import { choice, entries, keyOf, text, type KeySpec } from './keySpec';
 
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
@@ -17,7 +24,7 @@ const args = list(
   'Arguments of the method as a list, with the placeholders of `invoke` and `{name}` for values that were kept before. A text may have several sizes, with weights: `{text:200B 3, 2KB 1}`, `{text:1KB-4KB}`.',
 );
 const keep = texts(
-  { optional: true },
+  { optional: true, apart: true },
   'Values of the answer to keep for later steps: a name of each and the JSONPath that finds it, such as `{ last: "$[0].id" }`. What it finds first is written as `{last}`.',
 );
 
@@ -52,14 +59,19 @@ export const stepKeys = {
   repeat: listOf({
     repeat: count({ range: [1, mostTimes], required: true }, 'How often its steps are done.'),
     every: duration(
-      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's'), several: true },
+      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's'), several: mostDurations },
       'Time from the beginning of one round to the next; 0 begins the next as soon as one is over. The last takes as long as the others. Of a list such as `[1s, 2s, 6s]` each round takes one, drawn at random.',
     ),
     steps: stepList({ required: true }, 'Steps of each round.'),
   }),
   wait: listOf({
     wait: duration(
-      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's'), several: true },
+      {
+        range: [1, 86_400_000],
+        required: true,
+        unitMistake: below(100, 's'),
+        several: mostDurations,
+      },
       'A pause; the next call is due when it is over. Of a list such as `[0.4s, 0.9s, 6s]` each time one is drawn at random.',
     ),
   }),
@@ -108,6 +120,8 @@ export const stepKeys = {
     choose: entries(
       {
         required: true,
+        most: mostSteps,
+        example: '{ weight: 3, steps: […] }',
         keys: listOf({
           weight: number(
             { range: [0.001, 1_000_000], default: 1 },

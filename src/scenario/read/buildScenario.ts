@@ -1,4 +1,4 @@
-import { isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
+import type { YAMLMap } from 'yaml';
 import {
   byShare,
   isPercentile,
@@ -14,17 +14,17 @@ import {
   type Service,
 } from '../../base/serviceTraits';
 import { defaultRules, sloOf, withFollowing, type Slo } from '../../base/slo';
-import { connectionNames } from '../../base/personalText';
 import { formatShare } from '../../base/units';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   type ConfigFields,
   configKeys,
-  fieldOf,
   keysReadApart,
   searchKeys,
   upstreamKeys,
+  type UpstreamSpec,
 } from '../keys/configKeys';
+import { dataKeys, type DataSpec } from '../keys/identityKeys';
 import { topKeys } from '../keys/scenarioKeys';
 import {
   kinds,
@@ -33,7 +33,6 @@ import {
   type SearchSpec,
   type StageSpec,
   type StagesSpec,
-  type UpstreamSpec,
 } from '../scenario';
 import { rateCeilingOf, rateOf, usualRange } from '../searched';
 import { searchKinds } from '../../base/searchSummary';
@@ -42,22 +41,19 @@ import type { Place, Reading } from '../text/scenarioReading';
 import { readEntries, startOf, type ReadEntry } from './readEntries';
 import {
   choiceIn,
-  isNothing,
+  fieldsOf,
   numberIn,
   readSection,
+  sectionIn,
+  sectionsIn,
   type Section,
   sectionOf,
-  sourceOf,
-  type Written,
 } from './readSection';
-import { readObserve } from './readObserve';
-import { readPushes } from './readPushes';
-import { readRecords, type ListRecord } from './readRecords';
+import type { Written } from './readValue';
+import { readLocalAddresses, readObserve, readPushes } from './readLists';
 import { readRules, type WrittenRules } from './readRules';
-import { readData, readIdentities } from './readIdentities';
-import { checkPersonal, readTexts } from './readTexts';
+import { readIdentities } from './readIdentities';
 import { readTarget } from './readTarget';
-import { quotable } from '../text/words';
 import { peakOf, stagesMs } from '../steps';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
@@ -112,19 +108,10 @@ interface ReadParts extends Pick<ScenarioFile, 'top' | 'config' | 'entries'> {
 function buildScenario(reading: Reading, parts: ReadParts): Scenario {
   const { top, config, entries, target, slo } = parts;
   const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
-  const fields = configFields(reading, config);
+  const fields = fieldsOf(config, plainKeys) as PlainFields;
   const { connections, baseSending, singleStepDurationMs } = fields;
-  const upstream = readUpstream(reading, config);
+  const [upstream, data] = [sectionIn(config, 'upstream'), sectionIn(config, 'data')];
   const identities = readIdentities(reading, config);
-  const data = readData(reading, config);
-  if (fields.accessToken !== undefined)
-    checkPersonal(
-      reading,
-      'accessToken',
-      fields.accessToken,
-      config.at('accessToken')!,
-      connectionNames,
-    );
   const observe = readObserve(reading, config);
   const localAddresses = readLocalAddresses(reading, config);
   const grouped = entries.map((read) => withGroupCount(read, connections));
@@ -141,9 +128,9 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
       ? config.values.get('repair') === true
       : kind === 'perf' && top.written.has('kind'),
     baseSending: Math.min(connections, baseSending),
-    ...(upstream !== undefined && { upstream }),
+    ...(upstream && { upstream: fieldsOf(upstream, upstreamKeys) as UpstreamSpec }),
     ...(identities !== undefined && { identities }),
-    ...(data !== undefined && { data }),
+    ...(data?.values.has('file') && { data: fieldsOf(data, dataKeys) as DataSpec }),
     ...(localAddresses !== undefined && { localAddresses }),
     ...(observe !== undefined && observe.length > 0 && { observe }),
     ...(pushes !== undefined && pushes.length > 0 && { pushes }),
@@ -154,19 +141,9 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
 
 type PlainFields = Omit<ConfigFields, 'repair' | 'warmupMs'>;
 
-/** Values of `config` under the names that a scenario has for them; absent keys are really absent. */
-function configFields(reading: Reading, config: Section): PlainFields {
-  const fields: Record<string, unknown> = {};
-  for (const spec of configKeys) {
-    if ((keysReadApart as readonly string[]).includes(spec.name)) continue;
-    const value =
-      spec.type === 'texts'
-        ? readTexts(reading, config, spec.name, connectionNames)
-        : config.values.get(spec.name);
-    if (value !== undefined) fields[fieldOf(spec)] = value;
-  }
-  return fields as PlainFields;
-}
+const plainKeys = configKeys.filter(
+  ({ name }) => !(keysReadApart as readonly string[]).includes(name),
+);
 
 export const suggestedGroups = (connections: number): number =>
   Math.max(1, Math.round(connections / smallGroup));
@@ -208,17 +185,6 @@ function searchOf(search: Section, scenario: Scenario): SearchSpec {
     ...(range.to > ceiling && { ceiling: 'pauses' as const }),
     precision: numberIn(search, 'precision')!,
     budgetMs: numberIn(search, 'budget')!,
-  };
-}
-
-function readUpstream(reading: Reading, config: Section): UpstreamSpec | undefined {
-  const written = config.written.get('upstream');
-  const section = readSection(reading, 'config.upstream', upstreamKeys, written);
-  if (section.map === undefined) return undefined;
-  const publicUrl = section.values.get('publicUrl');
-  return {
-    port: numberIn(section, 'port')!,
-    ...(typeof publicUrl === 'string' && { publicUrl }),
   };
 }
 
@@ -279,54 +245,11 @@ function readPercentage(
 const formatPercentile = (share: number): string =>
   share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);
 
-const mostAddresses = 1000;
-const part = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
-const ipv4 = new RegExp(`^${part}(?:\\.${part}){3}$`);
-const hexGroup = /^[0-9a-f]{1,4}$/i;
-
-/** RFC 4291, 2.2: eight groups, of which `::` stands for one or more, and IPv4 for the last two. */
-function isIpv6(text: string): boolean {
-  const halves = text.slice(0, 50).split('::');
-  const last = text.slice(text.lastIndexOf(':') + 1);
-  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
-  const isDotted = ipv4.test(last);
-  const plain = isDotted ? groups.slice(0, -1) : groups;
-  const count = plain.length + (isDotted ? 2 : 0);
-  if (!text.includes(':') || !plain.every((group) => hexGroup.test(group))) return false;
-  return halves.length === 1 ? count === 8 : halves.length === 2 && count < 8;
-}
-
-/** `config.localAddresses`, where connections come from; undefined where none is written. */
-function readLocalAddresses(reading: Reading, config: Section): string[] | undefined {
-  const written = config.written.get('localAddresses');
-  const node = reading.follow(written?.value);
-  if (written === undefined || isNothing(node)) return undefined;
-  const items = isSeq(node) ? (node.items as Node[]) : [node];
-  const found = items.flatMap((item) => {
-    const scalar = reading.follow(item);
-    // A list of --set comes as the text it is.
-    const text = isScalar(scalar) ? sourceOf(scalar).replace(/^\[(.*)\]$/, '$1') : '';
-    return text.split(',').flatMap((each) => {
-      const address = each.trim();
-      if (ipv4.test(address) || isIpv6(address)) return [address];
-      const message = `"${quotable(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
-      reading.error('local-address', item, message);
-      return [];
-    });
-  });
-  if (found.length > mostAddresses) {
-    const message = `localAddresses has more than ${mostAddresses} addresses; the others are not used.`;
-    reading.error('above-bounds', written.place, message);
-  }
-  return found.length > 0 ? found.slice(0, mostAddresses) : undefined;
-}
-
 /** The scenario with the one step that its stages are; the same where there are none. */
 function withStages(reading: Reading, config: Section, scenario: Scenario): Scenario {
-  const records = readRecords(reading, config, 'stages', '{ to: 500, over: 30s, hold: 1m }');
-  if (records === undefined) return scenario;
   const perSender = ratePerSender(scenario);
-  const stages = records.flatMap((record) => readStage(reading, record, perSender) ?? []);
+  const stages = sectionsIn(config, 'stages')?.flatMap((stage) => stageOf(stage, perSender));
+  if (stages === undefined) return scenario;
   const from = config.written.has('baseSending') ? scenario.baseSending : 0;
   const spec: StagesSpec = { from, stages };
   const lengthMs = stagesMs(stages);
@@ -353,26 +276,10 @@ function ratePerSender(scenario: Scenario): number {
   return rateOf(everybody) / connections;
 }
 
-function readStage(
-  reading: Reading,
-  { item, section: stage }: ListRecord,
-  perSender: number,
-): StageSpec | undefined {
-  const [to, rate] = [numberIn(stage, 'to'), numberIn(stage, 'rate')];
-  if ((to === undefined) === (rate === undefined)) {
-    // What is written and wrong has its own problem.
-    if (to !== undefined || !(stage.written.has('to') || stage.written.has('rate'))) {
-      const message =
-        to === undefined
-          ? 'This stage has no goal. Write the senders it ends with as to, or messages per second as rate.'
-          : 'This stage has both to and rate. Remove one of them.';
-      reading.error('stage', item, message);
-    }
-    return undefined;
-  }
-  return {
-    to: to ?? (perSender > 0 ? Math.round(rate! / perSender) : 0),
-    overMs: numberIn(stage, 'over') ?? 0,
-    holdMs: numberIn(stage, 'hold') ?? 0,
-  };
+/** None where it does not say where it goes. */
+function stageOf(stage: Section, perSender: number): StageSpec[] {
+  if (stage.kind === undefined) return [];
+  const rate = perSender > 0 ? Math.round((numberIn(stage, 'rate') ?? 0) / perSender) : 0;
+  const to = numberIn(stage, 'to') ?? rate;
+  return [{ to, overMs: numberIn(stage, 'over')!, holdMs: numberIn(stage, 'hold')! }];
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Scalar, type Node, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import {
   argumentBytes,
   assumedFileBytes,
@@ -15,17 +15,9 @@ import type { Parameters } from '../../usecases/parameters';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
-import {
-  checkReferences,
-  isNothing,
-  nameOf,
-  partOf,
-  type Section,
-  type Written,
-} from './readSection';
-
-/** Values of all depths together; a hub method takes a few. */
-const mostValues = 1000;
+import type { Section } from './readSection';
+import { valueReader } from './readTexts';
+import { checkReferences, isBelow, isNothing, nameOf, partOf, type Written } from './readValue';
 
 /** With the lists of a call of the user's own method as JSON text. */
 export function withArguments(reading: Reading, section: Section, plain: Parameters): Parameters {
@@ -88,18 +80,28 @@ const lists = {
 function readList(
   reading: Reading,
   key: ListKey,
-  { value, place }: Written,
-  kept?: KeptNames,
+  written: Written,
+  kept: KeptNames | undefined,
 ): unknown[] {
-  let node = reading.follow(value);
-  if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined) {
-    // A list of --set comes as the text it is.
-    node = readYaml(node.value).document?.contents ?? node;
-  }
+  const { place } = written;
+  const node = listOfText(reading, written);
   // A method may have no arguments, but what goes up is something.
   if (isSeq(node) && (key === 'arguments' || node.items.length > 0)) {
-    const values = new Values(reading, key, place, kept);
-    return node.items.map((item) => values.read(item as Node | null));
+    const read = valueReader(
+      reading,
+      {
+        key,
+        text: (value, at) => checkText(reading, key, value, at, kept),
+        largeNumber: (number) => {
+          const message = 'This number is too large to be sent exactly. Put quotes around it.';
+          reading.error('arguments', place.override ? place : number, message);
+          return number.value as number;
+        },
+        mapMeant: (map) => forgottenQuotes(reading, map, place),
+      },
+      place,
+    );
+    return node.items.map((item) => read(item as Node | null));
   }
   const { item, without } = lists[key];
   if (isNothing(node) || isSeq(node))
@@ -111,117 +113,78 @@ function readList(
   return [];
 }
 
-class Values {
-  private count = 0;
+/** A list of --set comes as the text it is. */
+export function listOfText(reading: Reading, { value, place }: Written): Node | undefined {
+  const node = reading.follow(value);
+  if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined)
+    return readYaml(node.value).document?.contents ?? node;
+  return node;
+}
 
-  /** @param holder where what has no place of its own is reported */
-  constructor(
-    private readonly reading: Reading,
-    private readonly key: ListKey,
-    private readonly holder: Place,
-    private readonly kept?: KeptNames,
-  ) {}
+/** `{sender}` and `{text:2KB}` without quotes are maps with one key and no value. */
+function forgottenQuotes({ error }: Reading, map: Node, holder: Place): string | undefined {
+  if (!isMap(map) || map.flow !== true || map.items.length !== 1) return undefined;
+  const { key, value } = map.items[0]!;
+  const written = isScalar(key) ? nameOf(key) : '';
+  // `{text: hello}` is a map that somebody may mean.
+  const isEmpty = ((isScalar(value) ? value.value : value) ?? null) === null;
+  if (!isEmpty || !placeholderNames.includes(written.replace(/:.*/, ''))) return undefined;
+  const text = `'{${written}}'`;
+  const message = `Without quotes YAML reads this as a map. Write ${text}.`;
+  const fix = { title: 'Put quotes around it', text };
+  error('quotes', holder.override === undefined ? map : holder, message, fix);
+  return `{${written}}`;
+}
 
-  read(item: Node | null): unknown {
-    const { reading } = this;
-    this.count += 1;
-    if (this.count > mostValues) {
-      const message = `${lists[this.key].sentenceStart} have more than ${mostValues} values; the others are not read.`;
-      if (this.count === mostValues + 1) reading.error('arguments', this.holder, message);
-      return null;
+function checkText(
+  reading: Reading,
+  key: ListKey,
+  text: string,
+  place: Place,
+  kept: KeptNames | undefined,
+): void {
+  const { bad, parts } = partsOf(text, kept && ((name) => kept.all.has(name)));
+  for (const each of bad) reportPlaceholder(reading, text, place, each, kept);
+  for (const part of parts) {
+    if (typeof part === 'string') continue;
+    if (part.name === 'kept' && kept?.before.has(part.key) === false) {
+      const written = `{${part.key}}`;
+      const at = { offset: text.indexOf(written), length: written.length };
+      const message = `${written} is used before it is kept: the step that keeps it must come before this one.`;
+      reading.error('kept-later', partOf(reading, place, text, at), message);
+    } else if (part.name === 'file' && !isBelow(part.file)) {
+      const message =
+        'Files must lie beside the scenario file or below it: their content is sent to the target.';
+      reading.error('payload-file', place, message);
     }
-    const node = reading.follow(item);
-    if (isSeq(node)) return node.items.map((value) => this.read(value as Node | null));
-    if (isMap(node)) return this.readMap(node);
-    return isScalar(node) ? this.readScalar(node) : null;
   }
+  checkReferences(reading, key, text, place, false);
+}
 
-  private readMap(map: YAMLMap): unknown {
-    const { error } = this.reading;
-    const [only, more] = map.items;
-    const forgotten = more === undefined && map.flow === true ? placeholderAsMap(only) : undefined;
-    if (forgotten !== undefined) {
-      const text = `'{${forgotten}}'`;
-      const message = `Without quotes YAML reads this as a map. Write ${text}.`;
-      error('quotes', this.placeOf(map), message, { title: 'Put quotes around it', text });
-      return `{${forgotten}}`;
-    }
-    const members = new Map<string, unknown>();
-    for (const { key, value } of map.items) {
-      const name = isScalar(key) ? nameOf(key) : undefined;
-      const at = this.placeOf(key as Node);
-      if (name === undefined)
-        error('wrong-type', at, `Keys of a map in ${this.key} must be texts.`);
-      else if (members.has(name))
-        error('duplicate-key', at, `"${quotable(name)}" is written twice in this map.`);
-      else members.set(name, this.read((value ?? null) as Node | null));
-    }
-    return Object.fromEntries(members);
+function reportPlaceholder(
+  reading: Reading,
+  text: string,
+  place: Place,
+  bad: BadPlaceholder,
+  kept: KeptNames | undefined,
+): void {
+  const { length, name, problem } = bad;
+  const at = partOf(reading, place, text, bad);
+  if (problem !== 'unknown') {
+    reading.error('placeholder', at, wrongValue[problem](name));
+    return;
   }
-
-  private readScalar(node: Scalar): unknown {
-    const { value } = node;
-    const { error } = this.reading;
-    const place = this.placeOf(node);
-    if (typeof value === 'string') {
-      const { kept } = this;
-      const { bad, parts } = partsOf(value, kept && ((name) => kept.all.has(name)));
-      for (const each of bad) this.reportPlaceholder(value, place, each);
-      for (const part of parts) {
-        if (typeof part === 'object' && part.name === 'kept')
-          this.checkKept(value, place, part.key);
-        if (typeof part === 'string' || part.name !== 'file' || isBelow(part.file)) continue;
-        const message =
-          'Files must lie beside the scenario file or below it: their content is sent to the target.';
-        error('payload-file', place, message);
-      }
-      checkReferences(this.reading, this.key, value, place, false);
-      return value;
-    }
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      error('arguments', place, 'This is not a number that can be sent.');
-      return 0;
-    }
-    if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      const message = 'This number is too large to be sent exactly. Put quotes around it.';
-      error('arguments', place, message);
-    }
-    return value ?? null;
-  }
-
-  private checkKept(text: string, place: Place, name: string): void {
-    if (this.kept?.before.has(name) === true) return;
-    const written = `{${name}}`;
-    const part = { offset: text.indexOf(written), length: written.length };
-    const at = partOf(this.reading, place, text, part);
-    const message = `${written} is used before it is kept: the step that keeps it must come before this one.`;
-    this.reading.error('kept-later', at, message);
-  }
-
-  private reportPlaceholder(text: string, place: Place, bad: BadPlaceholder): void {
-    const { length, name, problem } = bad;
-    const { error } = this.reading;
-    const at = partOf(this.reading, place, text, bad);
-    if (problem !== 'unknown') {
-      error('placeholder', at, wrongValue[problem](name));
-      return;
-    }
-    const keptNames = [...(this.kept?.all ?? [])];
-    const near = didYouMean(name, [...keptNames, ...placeholderNames]);
-    const written = text.slice(bad.offset, bad.offset + length);
-    const meant = near && (isRowName(near) ? written.replace(name, near) : `{${near}}`);
-    const known = [
-      ...keptNames.map((kept) => `{${kept}}`),
-      ...placeholderWords.map(({ written: each }) => each),
-    ].join(', ');
-    const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
-    // Only where the place is that of the placeholder itself.
-    error('placeholder', at, message, at.length === length ? meant : undefined);
-  }
-
-  private placeOf(node: Node): Place {
-    return this.holder.override === undefined ? this.reading.placeOf(node) : this.holder;
-  }
+  const keptNames = [...(kept?.all ?? [])];
+  const near = didYouMean(name, [...keptNames, ...placeholderNames]);
+  const written = text.slice(bad.offset, bad.offset + length);
+  const meant = near && (isRowName(near) ? written.replace(name, near) : `{${near}}`);
+  const known = [
+    ...keptNames.map((each) => `{${each}}`),
+    ...placeholderWords.map(({ written: each }) => each),
+  ].join(', ');
+  const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
+  // Only where the place is that of the placeholder itself.
+  reading.error('placeholder', at, message, at.length === length ? meant : undefined);
 }
 
 const wrongValue: Readonly<
@@ -237,18 +200,3 @@ const wrongValue: Readonly<
   rowValue: (name) =>
     `Behind a colon {${name}.…} takes number alone, such as {${name}.room:number}.`,
 };
-
-/** `{sender}` and `{text:2KB}` without quotes are maps with one key and no value. */
-function placeholderAsMap(item: { key: unknown; value: unknown } | undefined): string | undefined {
-  if (item === undefined || !isScalar(item.key)) return undefined;
-  const key = nameOf(item.key);
-  const value = isScalar(item.value) ? item.value.value : item.value;
-  const name = key.replace(/:.*/, '');
-  if (!placeholderNames.includes(name)) return undefined;
-  // `{text: hello}` is a map that somebody may mean.
-  return value === null || value === undefined ? key : undefined;
-}
-
-/** A relative path that does not lead up, on any system. */
-export const isBelow = (path: string): boolean =>
-  !/^[/\\]|^[a-zA-Z]:/.test(path) && !path.split(/[/\\]/).includes('..');

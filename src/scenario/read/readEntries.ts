@@ -14,18 +14,10 @@ import {
 import type { ScenarioEntry, SenderShare } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, listed, question, quotable } from '../text/words';
-import { isBelow, withArguments } from './readArguments';
+import { withArguments } from './readArguments';
 import { withSteps } from './readSteps';
-import {
-  isNothing,
-  readSection,
-  readValue,
-  reportUnknownKey,
-  sectionOf,
-  sourceOf,
-  type Section,
-  type Written,
-} from './readSection';
+import { readSection, reportUnknownKey, sectionOf, type Section } from './readSection';
+import { isNothing, readValue, sourceOf, type Written } from './readValue';
 
 export interface ReadEntry {
   readonly useCase: UseCase;
@@ -91,7 +83,7 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
   );
   const written = section.written.get('senders');
   const senders = written && readSenders(reading, written);
-  const plain = Object.fromEntries(parameters.values);
+  const plain = Object.fromEntries(parameters.values) as Parameters;
   checkPayload(reading, parameters, plain);
   const has = (type: ParameterSpec['type']): boolean =>
     useCase.parameters.some((spec) => spec.type === type);
@@ -101,7 +93,10 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
       ? withSteps(reading, parameters, plain)
       : plain;
   return {
-    ...{ useCase, named, section, parameters },
+    useCase,
+    named,
+    section,
+    parameters,
     entry: { name: useCase.name, parameters: values, ...(senders && { senders }) },
     at: (...names) => parameters.at(...names) ?? section.at('name') ?? place,
   };
@@ -179,11 +174,6 @@ function checkPayload(
   if (payload !== undefined && payload !== 'binary' && payloadFile !== undefined) {
     const message = 'payload and payloadFile are both given; the file counts. Remove one of them.';
     warning('two-payloads', at('payload'), message);
-  }
-  if (typeof payloadFile === 'string' && !isBelow(payloadFile)) {
-    const message =
-      'payloadFile must lie beside the scenario file or below it: its content is sent to the target.';
-    error('payload-file', at('payloadFile'), message);
   }
   if (typeof messageSizes !== 'string') return;
   const read = parsePayloadSizes(messageSizes);

@@ -1,12 +1,19 @@
 /** Objectives of a scenario file: a map from their names to limits, or a list. */
-import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isMap, isScalar, isSeq } from 'yaml';
 import { isMetric, type Rule } from '../../base/slo';
 import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
-import { nameOf, numberIn, readSection, readValue, sectionOf, sourceOf } from './readSection';
-import type { Section, Written } from './readSection';
+import {
+  numberIn,
+  readRecords,
+  readSection,
+  recordOf,
+  sectionOf,
+  type Section,
+} from './readSection';
+import { nameOf, readValue, sourceOf, type Written } from './readValue';
 
 export interface WrittenRules {
   /** Without defaults. */
@@ -17,7 +24,7 @@ export interface WrittenRules {
 
 export function readRules(reading: Reading, holder: Written | undefined): WrittenRules {
   const node = reading.follow(holder?.value);
-  if (isSeq(node)) return readList(reading, node.items as Node[], holder!);
+  if (isSeq(node)) return readList(reading, holder!);
   const names = isMap(node) ? node.items.map(({ key }) => (isScalar(key) ? nameOf(key) : '')) : [];
   const offered = sloKeys();
   const further = [...new Set(names)]
@@ -33,11 +40,8 @@ export function readRules(reading: Reading, holder: Written | undefined): Writte
       const limit = limitIn(section, spec);
       return limit === undefined ? [] : [{ metric: spec.name, limit }];
     }
-    const rule = sectionOf(reading, `slo.${spec.name}`, spec.keys ?? [], map);
-    if (!rule.written.has('limit')) {
-      const message = `${spec.name} has no limit. Write one, such as "limit: …".`;
-      reading.error('missing-limit', written.key, message);
-    }
+    const read = sectionOf(reading, `slo.${spec.name}`, spec.keys ?? [], map);
+    const rule = recordOf(reading, spec, read, written.key);
     const limit = limitIn(rule, { ...spec, name: 'limit' });
     return limit === undefined ? [] : [{ metric: spec.name, limit, ...optionsOf(reading, rule) }];
   });
@@ -58,40 +62,24 @@ function optionsOf(reading: Reading, rule: Section): Omit<Rule, 'metric' | 'limi
     reading.warning('no-effect', written.get('after')?.key, message);
   }
   return {
-    ...(typeof name === 'string' && { name: name.slice(0, longestName) }),
+    ...(typeof name === 'string' && { name }),
     ...(values.get('step') === 'last' && { step: 'last' }),
     ...(abort === true && { abort }),
     ...(abort === true && typeof afterMs === 'number' && afterMs > 0 && { afterMs }),
   };
 }
 
-/** It stands in a sentence, and in a column of reports. */
-const longestName = 100;
+const listed: KeySpec = {
+  ...{ name: 'slo', type: 'entries', keys: sloItemKeys, summary: '' },
+  ...{ most: maximumRules, example: '{ metric: p99, limit: 1s }' },
+};
 
-function readList(reading: Reading, items: readonly Node[], holder: Written): WrittenRules {
-  if (items.length > maximumRules) {
-    const message = `slo has at most ${maximumRules} objectives; the others are not read.`;
-    reading.error('above-bounds', holder.key, message);
-  }
+function readList(reading: Reading, holder: Written): WrittenRules {
   const written = new Map<string, Written>();
-  const rules = items.slice(0, maximumRules).flatMap((item, index): Rule[] => {
-    const map = reading.follow(item);
-    if (!isMap(map)) {
-      const message = 'Each entry of slo is a map, such as { metric: p99, limit: 1s }.';
-      reading.error('wrong-type', item, message);
-      return [];
-    }
-    const rule = sectionOf(reading, `slo.${index}`, sloItemKeys, map);
-    checkName(reading, rule);
-    const metric = readMetric(reading, rule, item);
-    const spec = sloKeyNamed(metric ?? '');
-    if (metric === undefined || spec === undefined) return [];
-    const limitKey = rule.written.get('limit');
-    if (limitKey === undefined) {
-      const message = 'This objective has no limit. Write one, such as "limit: …".';
-      reading.error('missing-limit', rule.written.get('metric')?.key, message);
-      return [];
-    }
+  const rules = readRecords(reading, '', listed, holder)!.flatMap((rule): Rule[] => {
+    const metric = readMetric(reading, rule.written.get('metric'));
+    const [spec, limitKey] = [sloKeyNamed(metric ?? ''), rule.written.get('limit')];
+    if (metric === undefined || spec === undefined || limitKey === undefined) return [];
     if (!written.has(metric)) written.set(metric, limitKey);
     // The default of a metric is for files that do not write it.
     const plain = { ...withoutDefault(spec), name: 'limit' } as PlainSpec;
@@ -105,22 +93,8 @@ function readList(reading: Reading, items: readonly Node[], holder: Written): Wr
   return { rules, section: { path: 'slo', written, values: new Map(), at } };
 }
 
-function checkName(reading: Reading, { values, written }: Section): void {
-  const name = values.get('name');
-  if (typeof name !== 'string') return;
-  if (name.length > longestName || /[\r\n]/.test(name)) {
-    const message = `The name of an objective is one line of at most ${longestName} characters.`;
-    reading.error('too-large', written.get('name')?.place, message);
-  }
-}
-
-function readMetric(reading: Reading, rule: Section, item: Node): string | undefined {
-  const written = rule.written.get('metric');
-  if (written === undefined) {
-    const message = 'This entry of slo has no metric: write what is judged, such as "metric: p99".';
-    reading.error('missing-metric', item, message);
-    return undefined;
-  }
+function readMetric(reading: Reading, written: Written | undefined): string | undefined {
+  if (written === undefined) return undefined;
   const node = reading.follow(written.value);
   const word = isScalar(node) && node.value !== null ? sourceOf(node) : '';
   if (isMetric(word)) return word;

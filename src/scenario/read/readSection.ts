@@ -1,47 +1,35 @@
-/** Sections of a scenario file and the values in them, read by the descriptions of their keys. */
+/** Sections of a scenario file and all that is in them, read by the descriptions of their keys. */
 import { isMap, isScalar, isSeq, Scalar, type Node, type YAMLMap } from 'yaml';
-import { isPlain, expectedWords, type KeySpec, type PlainSpec } from '../keys/keySpec';
-import { allParameters, pipelineKeys, pipelineMessage, topKeys } from '../keys/scenarioKeys';
-import { formatShare } from '../../base/units';
-import { malformedReferences, referencesIn } from '../target/references';
-import type { Reading, FixDraft, Place } from '../text/scenarioReading';
+import { formatCount } from '../../base/units';
+import { belongs, fieldOf, isPlain, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import {
-  didYouMean,
-  listed,
-  numberMeant,
-  plainNumber,
-  quotable,
-  question,
-  shownNumber,
-  withUnit,
-  writtenNumber,
-  type NumberType,
-} from '../text/words';
-
-type Value = number | string | boolean;
-
-export interface Written {
-  readonly key: Scalar;
-  /** Null when nothing follows the colon. */
-  readonly value: Node | null;
-  /** Of the value, or of the key when there is no value to point at. */
-  readonly place: Place;
-}
+  allParameters,
+  maximumEntries,
+  pipelineKeys,
+  pipelineMessage,
+  topKeys,
+} from '../keys/scenarioKeys';
+import type { FixDraft, Place, Reading } from '../text/scenarioReading';
+import { didYouMean, listed, quotable } from '../text/words';
+import { readTexts, readValues } from './readTexts';
+import { isNothing, nameOf, readValue, type Written } from './readValue';
 
 export interface Section {
   readonly path: string;
   /** Known keys that stand in the file, also those with bad values. */
   readonly written: ReadonlyMap<string, Written>;
-  /** Parsed values of plain keys, defaults filled in. */
-  readonly values: ReadonlyMap<string, Value>;
-  readonly map?: YAMLMap;
+  /** What is read of them, defaults filled in; sections below are sections again. */
+  readonly values: ReadonlyMap<string, unknown>;
+  readonly map?: YAMLMap | undefined;
+  /** Of several kinds: the key that says which. */
+  readonly kind?: string | undefined;
   /** Place of the first of these keys that is written. */
   readonly at: (...names: readonly string[]) => Place | undefined;
 }
 
 type OnUnknown = (key: Scalar, name: string) => void;
 
-/** Reports unknown and repeated keys and reads plain values; a missing or empty section has all defaults. */
+/** Reports unknown and repeated keys and reads the others; a missing or empty section has all defaults. */
 export function readSection(
   reading: Reading,
   path: string,
@@ -64,17 +52,16 @@ export function sectionOf(
   path: string,
   specs: readonly KeySpec[],
   map: YAMLMap | undefined,
-  unknown: OnUnknown = (key, name) =>
-    reportUnknownKey(reading, { key, name, path, specs, ...(map && { map }) }),
+  unknown: OnUnknown = (key, name) => reportUnknownKey(reading, { key, name, path, specs, map }),
 ): Section {
   const known = new Set(specs.map(({ name }) => name));
   const written = new Map<string, Written>();
-  const seen = new Set<string>();
+  const names = new Set<string>();
   for (const item of map?.items ?? []) {
     if (reading.full()) break;
     const key = keyScalar(reading, item.key as Node);
     const name = nameOf(key);
-    if (seen.has(name)) {
+    if (names.has(name)) {
       const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
       const message = `${shown} is written twice in ${path === '' ? 'this file' : path}; the first one counts. Remove one of them.`;
       reading.error('duplicate-key', key, message);
@@ -82,20 +69,136 @@ export function sectionOf(
       const value = (item.value ?? null) as Node | null;
       written.set(name, { key, value, place: placeOfValue(reading, key, value) });
     } else unknown(key, name);
-    seen.add(name);
+    names.add(name);
   }
-  const values = new Map<string, Value>();
-  for (const spec of specs.filter(isPlain)) {
+  const values = new Map<string, unknown>();
+  for (const spec of specs) {
     const entry = written.get(spec.name);
-    const node = reading.follow(entry?.value);
-    // Its reader is elsewhere.
-    if ((spec.keys !== undefined && isMap(node)) || (spec.several && isSeq(node))) continue;
-    const value = entry === undefined ? spec.default : readValue(reading, spec, entry);
+    const value = entry === undefined ? valueOfAbsent(spec) : readAny(reading, path, spec, entry);
     if (value !== undefined) values.set(spec.name, value);
   }
   const at: Section['at'] = (...names) =>
     names.flatMap((name) => written.get(name) ?? [])[0]?.place;
-  return { path, written, values, at, ...(map !== undefined && { map }) };
+  return { path, written, values, at, map };
+}
+
+const valueOfAbsent = ({ type, apart, default: value }: KeySpec): unknown =>
+  (type === 'texts' || type === 'values') && apart === undefined ? {} : value;
+
+/** Undefined where it cannot be read, and for what has a reader of its own. */
+function readAny(reading: Reading, path: string, spec: KeySpec, written: Written): unknown {
+  const node = reading.follow(written.value);
+  if (spec.apart === true) return undefined;
+  if (isPlain(spec)) {
+    if (spec.several !== undefined && isSeq(node)) return readSeveral(reading, spec, written);
+    // A map has a reader of its own.
+    return spec.keys !== undefined && isMap(node) ? undefined : readValue(reading, spec, written);
+  }
+  switch (spec.type) {
+    case 'texts':
+      return readTexts(reading, spec, written);
+    case 'values':
+      return readValues(reading, spec, written);
+    case 'value':
+      return readScalar(reading, spec, written);
+    case 'entries':
+      return readRecords(reading, path, spec, written);
+    case 'section': {
+      if (spec.rows === true && isSeq(node)) return undefined;
+      const section = readSection(reading, below(path, spec.name), spec.keys!, written);
+      return section.map && recordOf(reading, spec, section, written.key);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A text, a number, a flag or null. */
+function readScalar({ follow, error }: Reading, { name }: KeySpec, written: Written): unknown {
+  const node = follow(written.value);
+  if (isScalar(node)) return node.value;
+  const message = `${name} must be one value: a text, a number, true, false or null.`;
+  error('wrong-type', written.place, message);
+  return undefined;
+}
+
+/** A list of values of which each time one is drawn. */
+function readSeveral(reading: Reading, spec: PlainSpec, written: Written): unknown {
+  const { name, several: most = 0 } = spec;
+  const { items } = reading.follow(written.value) as unknown as { items: (Node | null)[] };
+  if (items.length === 0 || items.length > most) {
+    const message =
+      items.length === 0
+        ? `${name} is an empty list. Write a duration, or several of which one is drawn each time: [0.4s, 0.9s, 6s].`
+        : `${name} has ${formatCount(items.length)} durations, at most ${most} are possible.`;
+    reading.error(items.length === 0 ? 'empty-value' : 'above-bounds', written.place, message);
+    return undefined;
+  }
+  return items.flatMap((value) => {
+    const place = reading.placeOf(value ?? written.key);
+    return readValue(reading, { ...spec, minimum: 0 }, { key: written.key, value, place }) ?? [];
+  });
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
+/** Of a list of maps each that is one. */
+export function readRecords(
+  reading: Reading,
+  path: string,
+  spec: KeySpec,
+  written: Written,
+): Section[] | undefined {
+  const { name, keys = [], most = maximumEntries, example = `{ ${keys[0]!.name}: … }` } = spec;
+  const list = reading.follow(written.value);
+  if (!isSeq(list)) {
+    const message = `${name} must be a list, such as "- ${example}".`;
+    reading.error('wrong-type', written.place, message);
+    return undefined;
+  }
+  if (list.items.length > most) {
+    const message = `${name} has at most ${formatCount(most)} entries; the others are not read.`;
+    reading.error('above-bounds', written.key, message);
+  }
+  return (list.items as Node[]).slice(0, most).flatMap((item, at) => {
+    const map = reading.follow(item);
+    if (!isMap(map)) {
+      reading.error('wrong-type', item, `Each entry of ${name} is a map, such as ${example}.`);
+      return [];
+    }
+    const section = sectionOf(reading, `${below(path, name)}.${at}`, keys, map);
+    return [recordOf(reading, spec, section, item)];
+  });
+}
+
+/** A map that has what it needs, and is of one kind where there are several; `place` is where what it lacks is reported. */
+export function recordOf(reading: Reading, spec: KeySpec, section: Section, place: Node): Section {
+  const { written } = section;
+  const what = spec.type === 'entries' ? `This entry of ${spec.name}` : spec.name;
+  const absent = (spec.keys ?? []).filter(({ name, required }) => required && !written.has(name));
+  if (absent.length > 0) {
+    const message = `${what} has no ${absent.map(({ name }) => name).join(', ')}. ${absent[0]!.summary}`;
+    reading.error('missing-key', place, message);
+  }
+  if (spec.kinds === undefined) return section;
+  const kinds = Object.keys(spec.kinds);
+  const [kind, other] = kinds.filter((name) => written.has(name));
+  if (kind === undefined) {
+    reading.error('kind', place, `${what} needs one of ${listed(kinds, 'or')}.`);
+    return section;
+  }
+  if (other !== undefined) {
+    const message = `${what} has both ${kind} and ${other}. Remove one of them.`;
+    reading.error('kind', section.at(other), message);
+    return section;
+  }
+  for (const [name, { key }] of written) {
+    if (name === kind || belongs(spec.kinds, name, new Set([kind]))) continue;
+    reading.warning('no-effect', key, `${name} means nothing beside ${kind}. Remove it.`);
+  }
+  // One that could not be read has its own problem.
+  const isRead = section.values.has(kind) || spec.keys?.find(({ name }) => name === kind)?.apart;
+  return { ...section, kind: isRead ? kind : undefined };
 }
 
 function placeOfValue(reading: Reading, key: Scalar, value: Node | null): Place {
@@ -112,17 +215,19 @@ function keyScalar(reading: Reading, key: Node): Scalar {
   return standIn;
 }
 
-/** A key or a value as written: YAML reads some texts as numbers or as nothing. */
-export const sourceOf = (node: Scalar): string =>
-  typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
-export const nameOf = sourceOf;
-
-export const isNothing = (node: Node | undefined): node is undefined =>
-  node === undefined || (isScalar(node) && node.value === null);
+export const sectionIn = ({ values }: Section, name: string): Section | undefined =>
+  values.get(name) as Section | undefined;
+export const sectionsIn = ({ values }: Section, name: string): readonly Section[] | undefined =>
+  values.get(name) as readonly Section[] | undefined;
 
 export function numberIn({ values }: Section, name: string): number | undefined {
   const value = values.get(name);
   return typeof value === 'number' ? value : undefined;
+}
+
+export function textIn({ values }: Section, name: string): string | undefined {
+  const value = values.get(name);
+  return typeof value === 'string' ? value.trim() : undefined;
 }
 
 export const choiceIn = <T extends string>(
@@ -131,12 +236,18 @@ export const choiceIn = <T extends string>(
   choices: readonly T[],
 ): T | undefined => choices.find((choice) => choice === values.get(name));
 
+/** Values of these keys under the names that a scenario has for them; absent keys are really absent. */
+export function fieldsOf({ values }: Section, specs: readonly KeySpec[]): object {
+  const read = specs.filter(({ name }) => values.has(name));
+  return Object.fromEntries(read.map((spec) => [fieldOf(spec), values.get(spec.name)]));
+}
+
 interface UnknownKey {
   readonly key: Scalar;
   readonly name: string;
   readonly path: string;
   readonly specs: readonly KeySpec[];
-  readonly map?: YAMLMap;
+  readonly map?: YAMLMap | undefined;
 }
 
 /** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
@@ -203,212 +314,4 @@ function moveInto(text: string, unknown: UnknownKey, home: string): FixDraft | u
   if (!isScalar(value) || /[\r\n]/.test(text.slice(key.range?.[0], value.range?.[1])))
     return undefined;
   return { title: `Put "${name}" into ${home}`, text: `${home}:\n  ${name}` };
-}
-
-type Report = (code: string, message: string, fix?: FixDraft | string) => void;
-
-interface Field {
-  readonly reading: Reading;
-  readonly spec: PlainSpec;
-  readonly place: Place;
-  readonly error: Report;
-  readonly warning: Report;
-}
-
-/** For a bad value the nearest bound or the default. */
-export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
-  const node = reading.follow(written.value);
-  const field: Field = {
-    ...{ reading, spec, place: written.place },
-    error: (code, ...said) => reading.error(code, written.place, ...said),
-    warning: (code, ...said) => reading.warning(code, written.place, ...said),
-  };
-  if (node === undefined && written.value !== null) return spec.default;
-  if (isNothing(node)) {
-    const instead =
-      spec.default === undefined ? 'Remove the key' : `Remove the key to get ${shownDefault(spec)}`;
-    const message = `${spec.name} has no value. ${instead}, or write ${expectedWords[spec.type]}.`;
-    field.error('empty-value', message);
-    return spec.default;
-  }
-  if (!isScalar(node)) {
-    const message = `${spec.name} must be ${expectedWords[spec.type]}, not a list or a map.`;
-    field.error('wrong-type', message);
-    return spec.default;
-  }
-  switch (spec.type) {
-    case 'flag':
-      return readFlag(field, node.value);
-    case 'choice':
-      return readChoice(field, sourceOf(node));
-    case 'text':
-      return readText(field, node);
-    case 'list':
-    case 'steps':
-      throw new Error(`${spec.name} is not a scalar`);
-    default:
-      return readNumber(field, spec.type, node.value);
-  }
-}
-
-const shownDefault = ({ type, default: value }: PlainSpec): string =>
-  typeof value === 'number' ? shownNumber(type, value) : String(value);
-
-const yes = ['true', 'yes', 'on', '1'];
-const no = ['false', 'no', 'off', '0'];
-
-function readFlag({ spec, error }: Field, value: unknown): Value | undefined {
-  if (typeof value === 'boolean') return value;
-  const word = String(value).toLowerCase();
-  const flag = yes.includes(word) ? true : no.includes(word) ? false : undefined;
-  const meant = flag === undefined ? undefined : String(flag);
-  // Only in YAML 1.1 are yes and on flags.
-  const how =
-    meant === undefined
-      ? ''
-      : word === meant
-        ? ', without quotes'
-        : `, not "${quotable(String(value))}": write ${meant}`;
-  error('wrong-type', `${spec.name} must be true or false${how}.`, meant);
-  return flag ?? spec.default;
-}
-
-function readChoice({ spec, error, warning }: Field, word: string): Value | undefined {
-  const { name, choices = [], refused } = spec;
-  if (choices.includes(word)) return word;
-  if (refused?.value === word) {
-    error(refused.code, refused.message);
-    return spec.default;
-  }
-  const meant = didYouMean(word, choices);
-  if (meant?.toLowerCase() === word.toLowerCase()) {
-    warning('letter-case', `${name} is written ${meant}.`, meant);
-    return meant;
-  }
-  const message = `${name} cannot be "${quotable(word)}".${question(meant)} It can be ${listed(choices, 'or')}.`;
-  error('unknown-value', message, meant);
-  return meant ?? spec.default;
-}
-
-/** Tokens and connection strings stay far below. */
-const longestText = 20_000;
-
-function readText({ reading, spec, place, error }: Field, node: Scalar): Value | undefined {
-  const { value } = node;
-  if (typeof value !== 'string') {
-    const source = sourceOf(node);
-    const fix = { title: 'Put quotes around it', text: `"${source}"` };
-    error('wrong-type', `${spec.name} must be a text: put quotes around it.`, fix);
-    return source;
-  }
-  if (value.trim() === '') {
-    error('empty-value', `${spec.name} is an empty text.`);
-    return spec.default;
-  }
-  if (value.length > longestText) {
-    error('too-large', `${spec.name} is longer than ${longestText} characters.`);
-    return spec.default;
-  }
-  checkReferences(reading, spec.name, value, place, spec.references === true);
-  return value;
-}
-
-/** A number with or without unit; for a bad one the nearest bound, the whole number beside it, or the default. */
-function readNumber(field: Field, type: NumberType, raw: unknown): number | undefined {
-  const { spec, error, warning } = field;
-  const { name, minimum = -Infinity, maximum = Infinity } = spec;
-  const text = typeof raw === 'string' ? raw : undefined;
-  const bare = typeof raw === 'number' || (text !== undefined && plainNumber.test(text));
-  const value = bare ? Number(raw) : text === undefined ? undefined : withUnit(type, text);
-  if (value === undefined || Number.isNaN(value)) {
-    const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
-    if (negative) return outOfBounds(field, type, -1);
-    const meant = text === undefined ? undefined : numberMeant(type, text);
-    error('wrong-type', wrongNumber(name, type, raw) + question(meant), meant);
-    return typeof spec.default === 'number' ? spec.default : undefined;
-  }
-  const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;
-  if (value < minimum || value > maximum) return outOfBounds(field, type, value, unit);
-  if ((type === 'count' || (type === 'size' && bare)) && !Number.isInteger(value)) {
-    const rounded = Math.max(spec.minimum ?? 0, Math.round(value));
-    error('not-whole', `${name} must be a whole number, not ${value}.`, String(rounded));
-    return rounded;
-  }
-  if (unit !== undefined) {
-    const message = `${name}: ${value} is read as ${shownNumber(type, value)}.${question(unit)} Write the unit to be sure.`;
-    warning('unit', message, unit);
-  } else if (text !== undefined && bare) {
-    const meant = text.trim();
-    warning('quoted-number', `${name} is a number: write ${meant} without quotes.`, meant);
-  }
-  return type === 'size' ? Math.round(value) : value;
-}
-
-function wrongNumber(name: string, type: NumberType, raw: unknown): string {
-  const shown = typeof raw === 'string' ? `"${quotable(raw)}"` : String(raw);
-  const reference =
-    typeof raw === 'string' && raw.includes('${')
-      ? ' References are understood in texts such as target, not in numbers.'
-      : '';
-  return `${name} must be ${expectedWords[type]}; ${shown} is not one.${reference}`;
-}
-
-/** A number without unit that was probably meant in another one than its own. */
-const meantInUnit = (
-  { unitMistake: mistake }: PlainSpec,
-  value: number,
-  source: string,
-): string | undefined =>
-  mistake && value >= mistake.from && value < mistake.below ? source + mistake.unit : undefined;
-
-function outOfBounds(field: Field, type: NumberType, value: number, meant?: string) {
-  const { spec, error } = field;
-  const { name, minimum = -Infinity, maximum = Infinity } = spec;
-  const bound = value > maximum ? maximum : minimum;
-  const atLeast = `at least ${shownNumber(type, minimum)}`;
-  if (value < 0 && minimum >= 0) {
-    const rule = minimum > 0 ? `be ${atLeast}` : 'not be negative';
-    error('negative', `${name} must ${rule}.${question(meant)}`);
-    return typeof spec.default === 'number' ? spec.default : minimum;
-  }
-  const isAbove = value > maximum;
-  // Who writes 100 means percent.
-  const most =
-    type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : shownNumber(type, maximum);
-  const rule = isAbove ? `at most ${most}` : atLeast;
-  const code = isAbove ? 'above-bounds' : 'below-bounds';
-  error(code, `${name} must be ${rule}.${question(meant)}`, meant ?? writtenNumber(type, bound));
-  return Number.isFinite(bound) ? bound : undefined;
-}
-
-/** What looks like a reference but is none, and references where they are not understood. */
-export function checkReferences(
-  reading: Reading,
-  name: string,
-  value: string,
-  place: Place,
-  understood: boolean,
-): void {
-  for (const part of malformedReferences(value)) {
-    const source = value.slice(part.offset, part.offset + part.length);
-    // Names only: the braces may hold a pasted secret.
-    const meant = /^\$\{\s*([A-Z_][A-Z0-9_]{0,60})\s*\}$/.exec(source)?.[1];
-    const message =
-      'This is not a reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
-    const at = partOf(reading, place, value, part);
-    reading.error('bad-reference', at, message, meant && `\${env:${meant}}`);
-  }
-  const [first] = understood ? [] : referencesIn(value);
-  const at = first && partOf(reading, place, value, first);
-  const message = `References are not replaced in ${name}. Write the value itself.`;
-  reading.error('bad-reference', at, message);
-}
-
-/** More precise than the scalar only where the value stands in the text as it is (no escapes, no folding). */
-export function partOf(reading: Reading, place: Place, value: string, part: Place): Place {
-  const { offset, length } = part;
-  if (place.override !== undefined) return place;
-  const quote = /["']/.test(reading.text.charAt(place.offset)) ? 1 : 0;
-  if (place.length !== value.length + 2 * quote) return place;
-  return { offset: place.offset + quote + offset, length };
 }

@@ -8,14 +8,15 @@ import { tooLargeTogether } from '../../usecases/payloadSizes';
 import { argumentSizes, mostSizesOfCall, sizesIn, stampProblem } from '../../usecases/textSizes';
 import {
   callReceivers,
+  callReplies,
   callsOf,
   deepestSteps,
   durationMs,
+  groupChanges,
   isCounted,
   isOnlyHeard,
   longestPath,
   mostCallsOfSession,
-  mostDurations,
   mostEvents,
   mostKept,
   mostSteps,
@@ -23,26 +24,25 @@ import {
   sumOverSession,
   type CallStep,
   type Durations,
+  type IfStep,
   type Keep,
   type SessionStep,
   type Way,
 } from '../../usecases/sessionSteps';
-import type { KeySpec, PlainSpec } from '../keys/keySpec';
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
 import { didYouMean, listed, question, quotable } from '../text/words';
-import { readYaml } from '../text/yamlDocument';
-import { readJson, type KeptNames } from './readArguments';
+import { listOfText, readJson, type KeptNames } from './readArguments';
 import {
   choiceIn,
-  isNothing,
-  nameOf,
   numberIn,
-  readValue,
+  recordOf,
   sectionOf,
+  sectionsIn,
+  textIn,
   type Section,
-  type Written,
 } from './readSection';
+import { isNothing, nameOf, type Written } from './readValue';
 
 const usualIntervalMs = 30_000;
 
@@ -73,7 +73,7 @@ class StepReader {
   constructor(private readonly reading: Reading) {}
 
   readAll(written: Written): SessionStep[] {
-    const node = textAsYaml(this.reading, written);
+    const node = listOfText(this.reading, written);
     this.findKept(node, 0);
     const known = this.reading.problems().length;
     const steps = this.readList(node, written, 'scenario.parameters.steps', 1);
@@ -175,7 +175,9 @@ class StepReader {
       const message = `A step is one of ${listed(kinds, 'or')}, not several: write each as a step of its own, with "- " before it.`;
       error('step-kind', item, message);
     }
-    const section = sectionOf(reading, kind, stepKeys[kind], map);
+    const keys = stepKeys[kind];
+    const section = sectionOf(reading, kind, keys, map);
+    recordOf(reading, { name: kind, type: 'section', keys, summary: '' }, section, item);
     return this.stepOf(kind, section, path, depth);
   }
 
@@ -197,39 +199,29 @@ class StepReader {
     path: string,
     depth: number,
   ): SessionStep | undefined {
-    const below = (name: string): SessionStep[] => {
-      const written = section.written.get(name);
-      if (written !== undefined)
-        return this.readList(
-          this.reading.follow(written.value),
-          written,
-          `${path}.${name}`,
-          depth + 1,
-        );
-      if (name === 'steps') this.missing(section, 'steps');
-      return [];
-    };
+    const below = (name: string): SessionStep[] => this.below(section, name, path, depth);
     const withinMs = numberIn(section, 'within') ?? 0;
     switch (kind) {
       case 'call':
         return this.callOf(section);
-      case 'stream': {
-        const items = numberIn(section, 'items');
-        if (items === undefined && !section.written.has('items')) this.missing(section, 'items');
+      case 'stream':
         return {
-          ...{ kind, method: textIn(section, 'stream'), arguments: this.argumentsIn(section) },
-          ...{ items: items ?? 1, itemBytes: numberIn(section, 'itemSize')!, withinMs },
+          kind,
+          method: nameIn(section, 'stream'),
+          arguments: this.argumentsIn(section),
+          items: numberIn(section, 'items') ?? 1,
+          itemBytes: numberIn(section, 'itemSize')!,
           everyMs: numberIn(section, 'every')!,
+          withinMs,
           ...(section.values.get('cancel') === true && { cancel: true }),
         };
-      }
       case 'on':
         return this.onOf(section, withinMs);
       case 'wait':
-        return { kind, ms: this.durationsIn(section, kind) ?? 0 };
+        return { kind, ms: durationsIn(section, kind) };
       case 'repeat': {
         const times = numberIn(section, 'repeat') ?? 1;
-        const everyMs = this.durationsIn(section, 'every') ?? 0;
+        const everyMs = durationsIn(section, 'every');
         const steps = below('steps');
         this.checkRound(section, steps, everyMs);
         return { kind, times, everyMs, steps };
@@ -245,7 +237,7 @@ class StepReader {
     const { error, warning } = this.reading;
     const perSession = numberIn(section, 'perSession');
     const eventBytes = numberIn(section, 'eventSize');
-    const [, event, within] = /^(\S+)\s+within:?\s+(\S+)$/.exec(textIn(section, 'on')) ?? [];
+    const [, event, within] = /^(\S+)\s+within:?\s+(\S+)$/.exec(nameIn(section, 'on')) ?? [];
     if (event !== undefined) {
       const message = `Write "on: ${event}", and "within: ${within!}" as a key of its own in the line below.`;
       error('event-name', section.at('on'), message);
@@ -259,7 +251,10 @@ class StepReader {
       warning('other-reply', section.at('perSession'), message);
     }
     return {
-      ...{ kind: 'on', event: textIn(section, 'on'), withinMs, keep: this.keepIn(section) },
+      kind: 'on',
+      event: nameIn(section, 'on'),
+      withinMs,
+      keep: this.keepIn(section),
       ...(perSession !== undefined && withinMs === 0 && { perSession }),
       ...(eventBytes !== undefined && { eventBytes }),
     };
@@ -278,51 +273,32 @@ class StepReader {
     this.reading.error('session-length', section.at('every'), message);
   }
 
-  /** One, or a list of them. */
-  private durationsIn(section: Section, name: 'wait' | 'every'): Durations | undefined {
-    const { reading } = this;
+  /** Steps in a step. */
+  private below(section: Section, name: string, path: string, depth: number): SessionStep[] {
     const written = section.written.get(name);
-    const node = reading.follow(written?.value);
-    if (written === undefined || !isSeq(node)) return numberIn(section, name);
-    const { length } = node.items;
-    if (length === 0 || length > mostDurations) {
-      const message =
-        length === 0
-          ? `${name} is an empty list. Write a duration, or several of which one is drawn each time: [0.4s, 0.9s, 6s].`
-          : `${name} has ${formatCount(length)} durations, at most ${mostDurations} are possible.`;
-      reading.error(length === 0 ? 'empty-value' : 'above-bounds', written.place, message);
-      return undefined;
-    }
-    const keys: readonly KeySpec[] = stepKeys[name === 'wait' ? 'wait' : 'repeat'];
-    const spec = { ...keys.find((key) => key.name === name)!, minimum: 0 } as PlainSpec;
-    return node.items.flatMap((item) => {
-      const value = item as Node | null;
-      const place = reading.placeOf(value ?? written.key);
-      const ms = readValue(reading, spec, { key: written.key, value, place });
-      return typeof ms === 'number' ? [ms] : [];
-    });
-  }
-
-  private missing({ path, written }: Section, name: string): void {
-    const message = `A step of the kind ${path} needs the key ${name}.`;
-    this.reading.error('missing-key', [...written.values()][0]?.key, message);
+    if (written === undefined) return [];
+    const node = this.reading.follow(written.value);
+    return this.readList(node, written, `${path}.${name}`, depth + 1);
   }
 
   private callOf(section: Section): CallStep {
     const args = this.argumentsIn(section);
-    const method = textIn(section, 'call');
+    const method = nameIn(section, 'call');
     const found = placeholdersIn(ownArguments(JSON.stringify(args), () => true));
     const names = found.map(({ name }) => name);
-    const reply = choiceIn(section, 'reply', ['completion', 'callback', 'none'])!;
-    const callback = section.values.get('callback');
-    const receivers = choiceIn(section, 'receivers', callReceivers) ?? 'self';
-    const written = choiceIn(section, 'group', ['join', 'leave', 'none']);
-    const group = written ?? groupChangeOf(method, names);
+    const reply = choiceIn(section, 'reply', callReplies)!;
+    const callback = textIn(section, 'callback');
     const step: CallStep = {
-      ...{ kind: 'call', method, arguments: args, reply, receivers, group },
-      ...(typeof callback === 'string' && { callback }),
+      kind: 'call',
+      method,
+      arguments: args,
+      reply,
+      receivers: choiceIn(section, 'receivers', callReceivers)!,
+      group: choiceIn(section, 'group', groupChanges) ?? groupChangeOf(method, names),
+      ...(callback !== undefined && { callback }),
       ...(section.values.get('answered') === true && { answered: true }),
-      ...{ withinMs: numberIn(section, 'within')!, keep: this.keepIn(section) },
+      withinMs: numberIn(section, 'within')!,
+      keep: this.keepIn(section),
     };
     this.checkReply(section, step);
     this.checkReceivers(section, step, names);
@@ -343,14 +319,11 @@ class StepReader {
       error('missing-callback', section.at('reply'), message);
     }
     if (reply !== 'callback')
-      for (const name of ['callback', 'receivers']) {
+      for (const name of ['callback', 'receivers', 'answered']) {
         const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
-        if (section.values.get(name) !== 'self') warning('other-reply', section.at(name), message);
+        const isUsual = ['self', false].includes(section.values.get(name) as string);
+        if (!isUsual) warning('other-reply', section.at(name), message);
       }
-    if (reply !== 'callback' && step.answered === true) {
-      const message = `answered means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
-      warning('other-reply', section.at('answered'), message);
-    }
     if (reply === 'completion') return;
     const goesOn = `With reply: ${reply} the session goes on without an answer`;
     const noKeep = `${goesOn}, so there is nothing to keep. Write reply: completion, or keep it in a step "on".`;
@@ -384,36 +357,13 @@ class StepReader {
   }
 
   private waysIn(section: Section, path: string, depth: number): Way[] {
-    const { reading } = this;
-    const written = section.written.get('choose')!;
-    const node = reading.follow(written.value);
-    if (!isSeq(node) || node.items.length === 0) {
-      const message =
-        'choose must be a list of ways, each with steps and a weight: "- { weight: 3, steps: […] }".';
-      reading.error('wrong-type', written.place, message);
-      return [];
-    }
     const { before } = this;
     const after = new Set(before);
-    const ways = node.items.slice(0, mostSteps).flatMap((item, at): Way[] => {
-      const map = reading.follow(item as Node);
-      const keys = stepKeys.choose[0]!.keys;
-      const below = `${path}.choose.${at}`;
-      if (!isMap(map)) {
-        const message = 'Each way is a map with steps, and a weight.';
-        reading.error('wrong-type', item as Node, message);
-        return [];
-      }
-      const way = sectionOf(reading, 'choose', keys, map);
-      const list = way.written.get('steps');
-      if (list === undefined) {
-        reading.error('missing-key', map, 'This way has no steps.');
-        return [];
-      }
+    const ways = (sectionsIn(section, 'choose') ?? []).map((way, at): Way => {
       this.before = before;
-      const steps = this.readList(reading.follow(list.value), list, below, depth + 1);
+      const steps = this.below(way, 'steps', `${path}.choose.${at}`, depth);
       for (const name of this.before) after.add(name);
-      return [{ weight: numberIn(way, 'weight')!, steps }];
+      return { weight: numberIn(way, 'weight')!, steps };
     });
     this.before = after;
     return ways;
@@ -421,7 +371,7 @@ class StepReader {
 
   private ifOf(section: Section, below: (name: string) => SessionStep[]): SessionStep {
     const { reading, all } = this;
-    const name = textIn(section, 'if').replace(/^\{(\w+)\}$/, '$1');
+    const name = nameIn(section, 'if').replace(/^\{(\w+)\}$/, '$1');
     const place = section.at('if');
     if (!all.has(name)) {
       const meant = didYouMean(name, [...all]);
@@ -431,7 +381,7 @@ class StepReader {
       const message = `"${name}" is looked at before it is kept: the step that keeps it must come before this one.`;
       reading.error('kept-later', place, message);
     }
-    const equals = this.valueIn(section, 'equals');
+    const equals = section.values.get('equals') as IfStep['equals'];
     const { before } = this;
     const steps = below('steps');
     const after = new Set(this.before);
@@ -439,21 +389,12 @@ class StepReader {
     const otherwise = below('else');
     this.before = new Set([...this.before, ...after]);
     return {
-      ...{ kind: 'if', name, steps, else: otherwise },
+      kind: 'if',
+      name,
+      steps,
+      else: otherwise,
       ...(equals !== undefined && { equals }),
     };
-  }
-
-  private valueIn(section: Section, name: string): string | number | boolean | null | undefined {
-    const written = section.written.get(name);
-    if (written === undefined) return undefined;
-    const node = this.reading.follow(written.value);
-    const value = isScalar(node) ? node.value : undefined;
-    if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
-      return value as string | number | boolean | null;
-    const message = `${name} must be one value: a text, a number, true, false or null.`;
-    this.reading.error('wrong-type', written.place, message);
-    return undefined;
   }
 
   private argumentsIn(section: Section): unknown[] {
@@ -513,15 +454,10 @@ const pathMessages = {
   pattern: `match() and search() cannot be used here: with some texts a pattern takes minutes. Compare with ==, or take the value by its place.`,
 };
 
-/** A list of --set comes as the text it is. */
-function textAsYaml(reading: Reading, { value, place }: Written): Node | undefined {
-  const node = reading.follow(value);
-  if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined)
-    return readYaml(node.value).document?.contents ?? node;
-  return node;
-}
+const nameIn = (section: Section, name: string): string => textIn(section, name) ?? '';
 
-const textIn = ({ values }: Section, name: string): string => String(values.get(name) ?? '');
+const durationsIn = ({ values }: Section, name: string): Durations =>
+  (values.get(name) as Durations | undefined) ?? 0;
 
 /** By the names that chat hubs give such methods. */
 function groupChangeOf(method: string, placeholders: readonly string[]): CallStep['group'] {

@@ -8,7 +8,8 @@ import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl'
 import { targetOfText, type TargetSpec, type TargetWishes } from '../target/targetKinds';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 import { question, quotable } from '../text/words';
-import { checkReferences, isNothing, partOf, type Section, type Written } from './readSection';
+import type { Section } from './readSection';
+import { checkReferences, isNothing, partOf, type Written } from './readValue';
 
 const maximumUrls = 1000;
 

@@ -1,26 +1,25 @@
-/** Maps of names and texts, and texts with placeholders that are filled when a connection opens. */
-import { isMap, isScalar, type Node } from 'yaml';
-import { personalText, type PersonalName } from '../../base/personalText';
-import { placeholderNames } from '../../usecases/ownArguments';
-import { headerNamePattern } from '../keys/keySpec';
+/** Maps of names and texts, and values of any shape. */
+import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import type { Row, RowValue } from '../../base/rows';
+import { headerNamePattern, type KeySpec } from '../keys/keySpec';
 import type { Place, Reading } from '../text/scenarioReading';
-import { didYouMean, quotable } from '../text/words';
-import { checkReferences, isNothing, nameOf, partOf, sourceOf, type Section } from './readSection';
+import { quotable } from '../text/words';
+import { checkTexts, isNothing, nameOf, sourceOf, type Written } from './readValue';
 
 const maximumTexts = 100;
 
 /** `headers` and `query`; numbers and flags count as they are written. */
 export function readTexts(
   reading: Reading,
-  section: Section,
-  name: string,
-  known: readonly PersonalName[],
+  spec: KeySpec,
+  written: Written,
 ): Record<string, string> {
   const { error, follow } = reading;
-  const map = follow(section.written.get(name)?.value);
+  const { name } = spec;
+  const map = follow(written.value);
   if (!isMap(map)) {
     if (!isNothing(map))
-      error('wrong-type', section.at(name), `${name} must be a map of names and texts.`);
+      error('wrong-type', written.place, `${name} must be a map of names and texts.`);
     return {};
   }
   const texts = new Map<string, string>();
@@ -45,8 +44,7 @@ export function readTexts(
     } else {
       const text = sourceOf(node);
       const place = reading.placeOf(value!);
-      checkReferences(reading, name, text, place, true);
-      checkPersonal(reading, name, text, place, known);
+      checkTexts(reading, spec, text, place);
       // A line break would begin a header of its own.
       if (name === 'headers' && /[\r\n]/.test(text)) {
         const message = `"${quotable(entry)}" in headers has a line break in its value.`;
@@ -57,47 +55,80 @@ export function readTexts(
   return Object.fromEntries(texts);
 }
 
-/** What each placeholder of such a text is, for people. */
-const meanings: Readonly<Record<PersonalName, string>> = {
-  index: '{index}, the number of the identity',
-  senderIndex: '{senderIndex}, the number of the connection',
-  group: '{group}, its group',
-  identity: '{identity.COLUMN}, a value of its identity',
-  data: '{data.COLUMN}, a value of its row of data',
-  time: '{time}',
-  ticks: '{ticks}',
-};
+/** Values of all depths together. */
+const mostValues = 1000;
 
-/** Reports placeholders that only messages have, and what looks like one. */
-export function checkPersonal(
+interface Scalars {
+  /** What of a key a message names. */
+  readonly key: string;
+  readonly text: (value: string, place: Place) => void;
+  /** Of a whole number that is too large to be exact. */
+  readonly largeNumber: (node: Scalar) => RowValue;
+  /** What a map stands for that was not meant to be one. */
+  readonly mapMeant?: (map: Node) => string | undefined;
+}
+
+/** Reads values of any shape, within bounds; `holder` is where what has no place of its own is reported. */
+export function valueReader(
   reading: Reading,
-  key: string,
-  text: string,
-  place: Place,
-  known: readonly PersonalName[],
-): void {
-  for (const { name, ...part } of personalText(text, known).wrong) {
-    const { offset, length } = part;
-    const at = partOf(reading, place, text, part);
-    const put = instead(text.slice(offset, offset + length), name, known);
-    const are = known.map((each) => meanings[each]);
-    const when = known.includes('index') ? 'an identity is made' : 'a connection opens';
-    const list = `${are.slice(0, -1).join(', ')} and ${are.at(-1)!}`;
-    const message = `{${quotable(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
-    // Only where the place is that of the placeholder itself.
-    const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
-    reading.error('placeholder', at, message, fix);
-  }
+  { key, text, largeNumber, mapMeant }: Scalars,
+  holder?: Place,
+): (item: Node | null) => RowValue {
+  const { error } = reading;
+  let count = 0;
+  const placeOf = (node: Node): Place =>
+    holder?.override === undefined ? reading.placeOf(node) : holder;
+  const read = (item: Node | null): RowValue => {
+    count += 1;
+    if (count > mostValues) {
+      const message = `${key} has more than ${mostValues} values; the others are not read.`;
+      if (count === mostValues + 1) error('above-bounds', holder ?? item ?? undefined, message);
+      return null;
+    }
+    const node = reading.follow(item);
+    if (isSeq(node)) return node.items.map((value) => read(value as Node | null));
+    if (isMap(node)) {
+      const meant = mapMeant?.(node);
+      if (meant !== undefined) return meant;
+      const members = new Map<string, RowValue>();
+      for (const { key: written, value } of node.items) {
+        const name = isScalar(written) ? nameOf(written) : '';
+        const at = placeOf(written as Node);
+        if (name === '') error('bad-name', at, `Names in ${key} must be texts.`);
+        else if (members.has(name))
+          error('duplicate-key', at, `"${quotable(name)}" is written twice in this map.`);
+        else members.set(name, read((value ?? null) as Node | null));
+      }
+      return Object.fromEntries(members);
+    }
+    if (!isScalar(node)) return null;
+    const { value } = node;
+    if (typeof value === 'string') text(value, placeOf(node));
+    else if (typeof value === 'number' && !Number.isFinite(value)) {
+      error('arguments', placeOf(node), 'This is not a number that can be sent.');
+      return 0;
+    } else if (Number.isInteger(value) && !Number.isSafeInteger(value)) return largeNumber(node);
+    return (value ?? null) as RowValue;
+  };
+  return read;
 }
 
-/** The placeholder that was probably meant; else what stands there, as text. */
-function instead(written: string, name: string, known: readonly PersonalName[]): string {
-  const [first = '', column] = name.split(/\.(.*)/s);
-  const near = didYouMean(first, known);
-  const isRow = near === 'identity' || near === 'data';
-  if (near !== undefined && isRow) return column ? `{${near}.${column}}` : `{${written}`;
-  const number = known.includes('index') ? '{index}' : '{senderIndex}';
-  const isKnown = placeholderNames.includes(first) || near !== undefined;
-  if (!isKnown) return `{${written}`;
-  return near === undefined || isRow ? number : `{${near}}`;
+/** A map from names to values of any shape, whose texts may hold placeholders. */
+export function readValues(reading: Reading, spec: KeySpec, written: Written): Row {
+  const map = reading.follow(written.value);
+  if (isMap(map)) return readRow(reading, spec, map);
+  if (!isNothing(map))
+    reading.error('wrong-type', written.place, `${spec.name} must be a map of names and values.`);
+  return {};
 }
+
+export const readRow = (
+  reading: Reading,
+  spec: Pick<KeySpec, 'name' | 'placeholders'>,
+  map: Node,
+): Row =>
+  valueReader(reading, {
+    key: spec.name,
+    text: (value, place) => checkTexts(reading, { ...spec, references: true }, value, place),
+    largeNumber: sourceOf,
+  })(map) as Row;

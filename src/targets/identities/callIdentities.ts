@@ -140,11 +140,11 @@ export class IdentityCaller implements IdentityCalls {
     take: (position: number, row: IdentityRow) => void,
   ): Promise<void> {
     const { clock, over } = this;
-    const { inFlight, perSecond } = this.call.spec;
+    const { inFlight, rate } = this.call.spec;
     const going = new Set<Promise<void>>();
     const startMs = clock.nowMs();
     for (const [at, position] of positions.entries()) {
-      const waitMs = startMs + (at * 1000) / perSecond - clock.nowMs();
+      const waitMs = startMs + (at * 1000) / rate - clock.nowMs();
       if (waitMs > 0) await clock.sleep(waitMs, over.signal);
       while (going.size >= inFlight) await Promise.race(going);
       if (over.signal.aborted) break;

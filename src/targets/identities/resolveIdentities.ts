@@ -3,7 +3,8 @@ import type { Identities, PersonalValue, SigningRule } from '../../base/endpoint
 import { identityNames, type PersonalPart } from '../../base/personalText';
 import type { Row, RowValue } from '../../base/rows';
 import { resolvedParts, type Resolve } from './needs';
-import type { CalledIdentities, Scenario, TokenRule } from '../../scenario/scenario';
+import type { CalledIdentities, TokenRule } from '../../scenario/keys/identityKeys';
+import type { Scenario } from '../../scenario/scenario';
 
 /** Somebody who is to be asked for identities. */
 export interface ResolvedCall {

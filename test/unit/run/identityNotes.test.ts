@@ -4,7 +4,7 @@ import { english } from '../../../src/base/text';
 import { refuseCalls, rowNotes } from '../../../src/run/identityNotes';
 import type { IdentitiesSpec } from '../../../src/scenario/scenario';
 
-const how = { perSecond: 20, inFlight: 4, timeoutMs: 10_000 };
+const how = { rate: 20, inFlight: 4, timeoutMs: 10_000 };
 const command: IdentitiesSpec = { kind: 'command', command: ['node', 'a.mjs'], env: {}, ...how };
 const url: IdentitiesSpec = {
   ...{ kind: 'url', url: 'https://a.test/t?key=S3cret', method: 'POST', headers: {} },

@@ -226,7 +226,7 @@ describe('a call of the user’s own method', () => {
     const many = file(method, `arguments: [${'1,'.repeat(1500)}1]`);
     assert.deepEqual(
       brief(many).map((one) => one.split(' ').slice(0, 2).join(' ')),
-      ['error arguments'],
+      ['error above-bounds'],
     );
     const large = file(method, "arguments: ['{text:16MB}', '{text:16MB}']");
     assert.match(problemOf(large, 'arguments').message, /16 MB/);

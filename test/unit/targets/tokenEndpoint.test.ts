@@ -9,7 +9,7 @@ async function open(value: string): Promise<void> {
     target: { kind: 'hubUrl', urls: ['http://127.0.0.1:9/hub'] },
     identities: {
       ...{ kind: 'url', url: '${env:T}', method: 'POST', headers: {} },
-      ...{ perSecond: 20, inFlight: 4, timeoutMs: 1000 },
+      ...{ rate: 20, inFlight: 4, timeoutMs: 1000 },
     },
   });
   const target = await openTarget(scenario, {

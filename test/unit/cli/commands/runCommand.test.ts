@@ -383,7 +383,7 @@ describe('run', () => {
       ...sampleScenario,
       identities: {
         ...{ kind: 'command', command, env, count: 2 },
-        ...{ perSecond: 20, inFlight: 4, timeoutMs: 1000 },
+        ...{ rate: 20, inFlight: 4, timeoutMs: 1000 },
       },
     });
     const opening = (scenario: Scenario) => {

@@ -244,8 +244,8 @@ describe('completionsAt: keys', () => {
     // The editor indents the lines that it inserts.
     assert.equal(taken('config:\n  stag|', 'stages'), 'config:\n  stages:\n  - to: ');
     assert.deepEqual(labels('config:\n  stages:\n    - |'), ['to', 'rate', 'over', 'hold']);
-    assert.deepEqual(labels('config:\n  stages:\n    - to: 5\n      |'), ['rate', 'over', 'hold']);
-    assert.deepEqual(labels('config:\n  stages: [{ to: 5, | }]'), ['rate', 'over', 'hold']);
+    assert.deepEqual(labels('config:\n  stages:\n    - to: 5\n      |'), ['over', 'hold']);
+    assert.deepEqual(labels('config:\n  stages: [{ to: 5, | }]'), ['over', 'hold']);
     assert.deepEqual(labels('config:\n  arrivals: |').sort(), ['even', 'jitter', 'poisson']);
     assert.deepEqual(
       labels('scenario:\n  name: echo\n  parameters:\n    intervalDistribution: |').sort(),

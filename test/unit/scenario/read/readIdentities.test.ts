@@ -38,7 +38,7 @@ describe('identities of a scenario', () => {
         ...{ lifetimeMs: 120_000, count: 3 },
       },
     );
-    const how = { perSecond: 20, inFlight: 4, timeoutMs: 10_000 };
+    const how = { rate: 20, inFlight: 4, timeoutMs: 10_000 };
     assert.deepEqual(
       of("identities: { command: [node, a.mjs, 'u{index}'], env: { K: '${secret:k}' } }"),
       {
@@ -48,7 +48,7 @@ describe('identities of a scenario', () => {
     );
     assert.deepEqual(of("identities: { url: 'https://a.test/t', body: 'u={index}', rate: 5/s }"), {
       ...{ kind: 'url', url: 'https://a.test/t', method: 'POST', headers: {}, body: 'u={index}' },
-      ...{ ...how, perSecond: 5 },
+      ...{ ...how, rate: 5 },
     });
   });
 
@@ -62,11 +62,11 @@ describe('identities of a scenario', () => {
 
   const wrong: readonly (readonly [config: string, at: string, message: RegExp, more?: string])[] =
     [
-      ['identities: {}', 'identities', /do not say where they come from/],
+      ['identities: {}', 'identities', /identities needs one of file, rule, command or url/],
       ['identities: []', 'identities', /empty list/],
       ['identities: [ann]', 'ann', /Each identity is a map/],
       ['identities: [{ user: a, room: b }, { user: c }]', '{ user: c }', /has no room/],
-      ['identities: { file: u.csv, rule: a }', 'a', /come from one place: file and rule/],
+      ['identities: { file: u.csv, rule: a }', 'a', /identities has both file and rule/],
       ['identities: { file: ../u.csv }', '../u.csv', /beside the scenario file/],
       ['identities: { file: u.csv, lifetime: 1h }', 'lifetime', /means nothing beside file/],
       ["identities: { rule: 'u{index}' }", "'u{index}'", /needs the key/],
@@ -87,7 +87,7 @@ describe('identities of a scenario', () => {
       ['identities: { command: node a.mjs }', 'node a.mjs', /command is a list/],
       ["identities: { command: [node, '${secret:k}'] }", "'${secret:k}'", /seen by other programs/],
       ['identities: { url: /token }', '/token', /whole URL/],
-      ['data: { take: shared }', '{ take: shared }', /needs the key file/],
+      ['data: { take: shared }', 'data', /data has no file/],
       ["query: { a: '{identity.x}' }", '', /needs config\.identities/],
       ["headers: { a: '{identiy.x}' }", '{identiy.x}', /is not a placeholder of headers/],
       ["headers: { a: '{group}' }", '', /\{group\} in headers needs a use case/],

@@ -32,18 +32,21 @@ describe('config.observe', () => {
   for (const [name, observe, why] of [
     ['no list', '    prometheus: http://a/', /must be a list/],
     ['something else than maps', '    - http://a/', /Each entry of observe is a map/],
-    ['nothing to observe', '    - { series: a }', /observes nothing/],
+    ['nothing to observe', '    - { series: a }', /needs one of prometheus or azureMonitor/],
     [
       'two things in one',
       `    - { prometheus: 'http://a/', azureMonitor: ${resource} }`,
-      /Make two entries/,
+      /has both prometheus and azureMonitor/,
     ],
     ['no URL', '    - prometheus: localhost', /not a URL of an endpoint/],
     ['a file', "    - prometheus: 'file:///etc/passwd'", /not a URL of an endpoint/],
-    ['no pattern', "    - { prometheus: 'http://a/', series: 'a{b}' }", /series holds names/],
+    [
+      'no pattern',
+      "    - { prometheus: 'http://a/', series: 'a{b}' }",
+      /series holds at most 20 names/,
+    ],
     ['no resource', '    - { azureMonitor: chat, region: westeurope }', /not a resource of Azure/],
     ['no region', `    - azureMonitor: ${resource}`, /needs the region/],
-    ['a process', '    - eventPipe: 1234', /no maintained npm package speaks/],
     ['an unknown key', "    - { prometheus: 'http://a/', header: b }", /header/],
   ] as const)
     it(`with ${name} is refused with the reason`, () => {

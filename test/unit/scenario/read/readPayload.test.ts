@@ -56,7 +56,7 @@ describe('payload keys', () => {
       '\\\\host\\a',
       'a\\..\\..\\b',
     ]) {
-      assert.match(problemsOf(`payloadFile: ${name}`)[0]!, /^error payload-file /, name);
+      assert.match(problemsOf(`payloadFile: ${name}`)[0]!, /^error data-file /, name);
     }
     for (const name of ['a.json', 'texts/a.json', './a..b']) {
       assert.deepEqual(problemsOf(`payloadFile: ${name}`), [], name);

@@ -67,7 +67,7 @@ describe('an objective of a file', () => {
 
   const wrong: [string, string[], string, RegExp][] = [
     ['a misspelt one', ['errors.time: 1'], 'unknown-key', /errors\.time/],
-    ['no limit', ['p99: { abort: true }'], 'missing-limit', /^p99 has no limit/],
+    ['no limit', ['p99: { abort: true }'], 'missing-key', /^p99 has no limit/],
     ['an unknown option', ['p99: { limit: 1s, until: 3 }'], 'unknown-key', /"until" in slo\.p99/],
     ['a step that is none', ['p99: { limit: 1s, step: first }'], 'unknown-value', /each or last/],
     ['after without abort', ['p99: { limit: 1s, after: 5s }'], 'no-effect', /abort: true/],
@@ -78,8 +78,8 @@ describe('an objective of a file', () => {
       /never/,
     ],
     ['a bare text in a list', ['- p99'], 'wrong-type', /\{ metric: p99, limit: 1s \}/],
-    ['a list entry without metric', ['- { limit: 1s }'], 'missing-metric', /metric: p99/],
-    ['a list entry without limit', ['- { metric: p99 }'], 'missing-limit', /no limit/],
+    ['a list entry without metric', ['- { limit: 1s }'], 'missing-key', /has no metric/],
+    ['a list entry without limit', ['- { metric: p99 }'], 'missing-key', /has no limit/],
     ['a limit of another unit', ['- { metric: p99, limit: 5% }'], 'wrong-type', /a duration/],
     ['a negative count', ['errors: -1'], 'negative', /must not be negative/],
     ['half an error', ['errors: 0.5'], 'not-whole', /whole number/],

@@ -73,8 +73,8 @@ describe('stages of a file', () => {
   const wrong: [string, string, string, RegExp][] = [
     ['no list', staged('5'), 'wrong-type', /must be a list/],
     ['an entry that is no map', staged('[500]'), 'wrong-type', /Each entry of stages is a map/],
-    ['no goal', staged('[{ over: 3s }]'), 'stage', /no goal/],
-    ['two goals', staged('[{ to: 5, rate: 5/s, over: 3s }]'), 'stage', /both/],
+    ['no goal', staged('[{ over: 3s }]'), 'kind', /needs one of to or rate/],
+    ['two goals', staged('[{ to: 5, rate: 5/s, over: 3s }]'), 'kind', /both/],
     ['no time', staged('[{ to: 5 }]'), 'empty-value', /take no time/],
     ['more than there are', staged('[{ to: 1001, hold: 1s }]'), 'stages', /up to 1,001 senders/],
     ['nobody', staged('[{ to: 0, hold: 1s }]'), 'nothing-sent', /No stage has a sender/],

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IdentityRow, PersonalEndpoint } from '../../../../src/base/endpoint';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import type { CalledIdentities } from '../../../../src/scenario/scenario';
+import type { CalledIdentities } from '../../../../src/scenario/keys/identityKeys';
 import { identityCalls } from '../../../../src/targets/identities/openRows';
 import { IdentityCaller, type CallClock } from '../../../../src/targets/identities/callIdentities';
 import { resolveIdentities } from '../../../../src/targets/identities/resolveIdentities';
@@ -18,7 +18,7 @@ import { endpointOf } from '../../../fakes/endpoint';
 /** Without what all have. */
 type Call<Spec = CalledIdentities> = Spec extends unknown ? Omit<Spec, keyof typeof how> : never;
 
-const how = { perSecond: 1000, inFlight: 2, timeoutMs: 10_000 };
+const how = { rate: 1000, inFlight: 2, timeoutMs: 10_000 };
 const jwt = (expS: number): string =>
   ['{}', JSON.stringify({ exp: expS }), 'x']
     .map((part) => Buffer.from(part).toString('base64url'))
@@ -124,7 +124,7 @@ describe('identities that somebody is asked for', () => {
       }, 5);
     };
     const clock = new SleptTime();
-    const caller = callerOf({ ...endpoint, url, perSecond: 4 }, { clock });
+    const caller = callerOf({ ...endpoint, url, rate: 4 }, { clock });
     await caller.first();
     const all = caller.all(() => undefined);
     for (let at = 0; at < 3; at++) await clock.next();
@@ -142,7 +142,7 @@ describe('identities that somebody is asked for', () => {
   it('are all had in a process where nothing else goes on', async () => {
     answer = (_request, _body, response) => response.end('token');
     // Slower than the answers, so that between them there is only the pause.
-    const identities = { ...how, ...endpoint, url, count: 3, perSecond: 5 };
+    const identities = { ...how, ...endpoint, url, count: 3, rate: 5 };
     const { call } = resolveIdentities(
       scenarioWith({ connections: 3, identities }),
       (text) => text,
@@ -224,7 +224,7 @@ describe('identities that somebody is asked for', () => {
       else response.end(jwt(clock.ms / 1000 + (path === '/2' ? 1000 : 100)));
     };
     const caller = callerOf(
-      { ...endpoint, url: `${url}/{index}`, perSecond: 1000 },
+      { ...endpoint, url: `${url}/{index}`, rate: 1000 },
       { clock, connections: 4 },
     );
     const renewed: number[] = [];

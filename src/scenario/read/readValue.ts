@@ -1,0 +1,313 @@
+/** Values of single keys, read by their descriptions. */
+import { isScalar, type Node, type Scalar } from 'yaml';
+import { personalText, type PersonalName } from '../../base/personalText';
+import { formatShare } from '../../base/units';
+import { placeholderNames } from '../../usecases/ownArguments';
+import { expectedWords, type KeySpec, type PlainSpec } from '../keys/keySpec';
+import { malformedReferences, referencesIn } from '../target/references';
+import type { Reading, FixDraft, Place } from '../text/scenarioReading';
+import {
+  didYouMean,
+  listed,
+  numberMeant,
+  plainNumber,
+  quotable,
+  question,
+  shownNumber,
+  withUnit,
+  writtenNumber,
+  type NumberType,
+} from '../text/words';
+
+export interface Written {
+  readonly key: Scalar;
+  /** Null when nothing follows the colon. */
+  readonly value: Node | null;
+  /** Of the value, or of the key when there is no value to point at. */
+  readonly place: Place;
+}
+
+type Value = number | string | boolean;
+
+/** A key or a value as written: YAML reads some texts as numbers or as nothing. */
+export const sourceOf = (node: Scalar): string =>
+  typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
+export const nameOf = sourceOf;
+
+export const isNothing = (node: Node | undefined): node is undefined =>
+  node === undefined || (isScalar(node) && node.value === null);
+
+/** A relative path that does not lead up, on any system. */
+export const isBelow = (path: string): boolean =>
+  !/^[/\\]|^[a-zA-Z]:/.test(path) && !path.split(/[/\\]/).includes('..');
+
+type Report = (code: string, message: string, fix?: FixDraft | string) => void;
+
+interface Field {
+  readonly reading: Reading;
+  readonly spec: PlainSpec;
+  readonly place: Place;
+  readonly error: Report;
+  readonly warning: Report;
+}
+
+/** For a bad value the nearest bound or the default. */
+export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
+  const node = reading.follow(written.value);
+  const field: Field = {
+    ...{ reading, spec, place: written.place },
+    error: (code, ...said) => reading.error(code, written.place, ...said),
+    warning: (code, ...said) => reading.warning(code, written.place, ...said),
+  };
+  if (node === undefined && written.value !== null) return spec.default;
+  if (isNothing(node)) {
+    const instead =
+      spec.default === undefined ? 'Remove the key' : `Remove the key to get ${shownDefault(spec)}`;
+    const message = `${spec.name} has no value. ${instead}, or write ${expectedWords[spec.type]}.`;
+    field.error('empty-value', message);
+    return spec.default;
+  }
+  if (!isScalar(node)) {
+    const message = `${spec.name} must be ${expectedWords[spec.type]}, not a list or a map.`;
+    field.error('wrong-type', message);
+    return spec.default;
+  }
+  switch (spec.type) {
+    case 'flag':
+      return readFlag(field, node.value);
+    case 'choice':
+      return readChoice(field, sourceOf(node));
+    case 'text':
+      return readText(field, node);
+    default:
+      return readNumber(field, spec.type as NumberType, node.value);
+  }
+}
+
+const shownDefault = ({ type, default: value }: PlainSpec): string =>
+  typeof value === 'number' ? shownNumber(type, value) : String(value);
+
+const yes = ['true', 'yes', 'on', '1'];
+const no = ['false', 'no', 'off', '0'];
+
+function readFlag({ spec, error }: Field, value: unknown): Value | undefined {
+  if (typeof value === 'boolean') return value;
+  const word = String(value).toLowerCase();
+  const flag = yes.includes(word) ? true : no.includes(word) ? false : undefined;
+  const meant = flag === undefined ? undefined : String(flag);
+  // Only in YAML 1.1 are yes and on flags.
+  const how =
+    meant === undefined
+      ? ''
+      : word === meant
+        ? ', without quotes'
+        : `, not "${quotable(String(value))}": write ${meant}`;
+  error('wrong-type', `${spec.name} must be true or false${how}.`, meant);
+  return flag ?? spec.default;
+}
+
+function readChoice({ spec, error, warning }: Field, word: string): Value | undefined {
+  const { name, choices = [], refused } = spec;
+  if (choices.includes(word)) return word;
+  if (refused?.value === word) {
+    error(refused.code, refused.message);
+    return spec.default;
+  }
+  const meant = didYouMean(word, choices);
+  if (meant?.toLowerCase() === word.toLowerCase()) {
+    warning('letter-case', `${name} is written ${meant}.`, meant);
+    return meant;
+  }
+  const message = `${name} cannot be "${quotable(word)}".${question(meant)} It can be ${listed(choices, 'or')}.`;
+  error('unknown-value', message, meant);
+  return meant ?? spec.default;
+}
+
+/** Tokens and connection strings stay far below. */
+const longestText = 20_000;
+
+function readText({ reading, spec, place, error }: Field, node: Scalar): Value | undefined {
+  const { value } = node;
+  if (typeof value !== 'string') {
+    const source = sourceOf(node);
+    const fix = { title: 'Put quotes around it', text: `"${source}"` };
+    error('wrong-type', `${spec.name} must be a text: put quotes around it.`, fix);
+    return source;
+  }
+  if (value.trim() === '') {
+    error('empty-value', `${spec.name} is an empty text.`);
+    return spec.default;
+  }
+  const { longest = longestText } = spec;
+  if (value.length > longest) {
+    error('too-large', `${spec.name} is longer than ${longest} characters.`);
+    return spec.default;
+  }
+  checkTexts(reading, spec, value, place);
+  if (spec.beside === true && !isBelow(value)) {
+    error(
+      'data-file',
+      `${spec.name} must lie beside the scenario file or below it: what it holds is sent to the target.`,
+    );
+    return undefined;
+  }
+  if (spec.says === undefined || new RegExp(spec.pattern!).test(value)) return value;
+  error('wrong-text', spec.says);
+  return undefined;
+}
+
+/** A number with or without unit; for a bad one the nearest bound, the whole number beside it, or the default. */
+function readNumber(field: Field, type: NumberType, raw: unknown): number | undefined {
+  const { spec, error, warning } = field;
+  const { name, minimum = -Infinity, maximum = Infinity } = spec;
+  const text = typeof raw === 'string' ? raw : undefined;
+  const bare = typeof raw === 'number' || (text !== undefined && plainNumber.test(text));
+  const value = bare ? Number(raw) : text === undefined ? undefined : withUnit(type, text);
+  if (value === undefined || Number.isNaN(value)) {
+    const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
+    if (negative) return outOfBounds(field, type, -1);
+    const meant = text === undefined ? undefined : numberMeant(type, text);
+    error('wrong-type', wrongNumber(name, type, raw) + question(meant), meant);
+    return typeof spec.default === 'number' ? spec.default : undefined;
+  }
+  const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;
+  if (value < minimum || value > maximum) return outOfBounds(field, type, value, unit);
+  if ((type === 'count' || (type === 'size' && bare)) && !Number.isInteger(value)) {
+    const rounded = Math.max(spec.minimum ?? 0, Math.round(value));
+    error('not-whole', `${name} must be a whole number, not ${value}.`, String(rounded));
+    return rounded;
+  }
+  if (unit !== undefined) {
+    const message = `${name}: ${value} is read as ${shownNumber(type, value)}.${question(unit)} Write the unit to be sure.`;
+    warning('unit', message, unit);
+  } else if (text !== undefined && bare) {
+    const meant = text.trim();
+    warning('quoted-number', `${name} is a number: write ${meant} without quotes.`, meant);
+  }
+  return type === 'size' ? Math.round(value) : value;
+}
+
+function wrongNumber(name: string, type: NumberType, raw: unknown): string {
+  const shown = typeof raw === 'string' ? `"${quotable(raw)}"` : String(raw);
+  const reference =
+    typeof raw === 'string' && raw.includes('${')
+      ? ' References are understood in texts such as target, not in numbers.'
+      : '';
+  return `${name} must be ${expectedWords[type]}; ${shown} is not one.${reference}`;
+}
+
+/** A number without unit that was probably meant in another one than its own. */
+const meantInUnit = (
+  { unitMistake: mistake }: PlainSpec,
+  value: number,
+  source: string,
+): string | undefined =>
+  mistake && value >= mistake.from && value < mistake.below ? source + mistake.unit : undefined;
+
+function outOfBounds(field: Field, type: NumberType, value: number, meant?: string) {
+  const { spec, error } = field;
+  const { name, minimum = -Infinity, maximum = Infinity } = spec;
+  const bound = value > maximum ? maximum : minimum;
+  const atLeast = `at least ${shownNumber(type, minimum)}`;
+  if (value < 0 && minimum >= 0) {
+    const rule = minimum > 0 ? `be ${atLeast}` : 'not be negative';
+    error('negative', `${name} must ${rule}.${question(meant)}`);
+    return typeof spec.default === 'number' ? spec.default : minimum;
+  }
+  const isAbove = value > maximum;
+  // Who writes 100 means percent.
+  const most =
+    type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : shownNumber(type, maximum);
+  const rule = isAbove ? `at most ${most}` : atLeast;
+  const code = isAbove ? 'above-bounds' : 'below-bounds';
+  error(code, `${name} must be ${rule}.${question(meant)}`, meant ?? writtenNumber(type, bound));
+  return Number.isFinite(bound) ? bound : undefined;
+}
+
+/** What looks like a reference but is none, and references where they are not understood. */
+export function checkReferences(
+  reading: Reading,
+  name: string,
+  value: string,
+  place: Place,
+  understood: boolean,
+): void {
+  for (const part of malformedReferences(value)) {
+    const source = value.slice(part.offset, part.offset + part.length);
+    // Names only: the braces may hold a pasted secret.
+    const meant = /^\$\{\s*([A-Z_][A-Z0-9_]{0,60})\s*\}$/.exec(source)?.[1];
+    const message =
+      'This is not a reference. Write ${env:NAME} for an environment variable or ${secret:name} for a stored secret.';
+    const at = partOf(reading, place, value, part);
+    reading.error('bad-reference', at, message, meant && `\${env:${meant}}`);
+  }
+  const [first] = understood ? [] : referencesIn(value);
+  const at = first && partOf(reading, place, value, first);
+  const message = `References are not replaced in ${name}. Write the value itself.`;
+  reading.error('bad-reference', at, message);
+}
+
+/** More precise than the scalar only where the value stands in the text as it is (no escapes, no folding). */
+export function partOf(reading: Reading, place: Place, value: string, part: Place): Place {
+  const { offset, length } = part;
+  if (place.override !== undefined) return place;
+  const quote = /["']/.test(reading.text.charAt(place.offset)) ? 1 : 0;
+  if (place.length !== value.length + 2 * quote) return place;
+  return { offset: place.offset + quote + offset, length };
+}
+
+/** References and placeholders of a text, or of one that a map or a list holds. */
+export function checkTexts(
+  reading: Reading,
+  { name, references, placeholders }: Pick<KeySpec, 'name' | 'references' | 'placeholders'>,
+  text: string,
+  place: Place,
+): void {
+  checkReferences(reading, name, text, place, references === true);
+  if (placeholders !== undefined) checkPersonal(reading, name, text, place, placeholders);
+}
+
+/** What each placeholder of such a text is, for people. */
+const meanings: Readonly<Record<PersonalName, string>> = {
+  index: '{index}, the number of the identity',
+  senderIndex: '{senderIndex}, the number of the connection',
+  group: '{group}, its group',
+  identity: '{identity.COLUMN}, a value of its identity',
+  data: '{data.COLUMN}, a value of its row of data',
+  time: '{time}',
+  ticks: '{ticks}',
+};
+
+/** Reports placeholders that only messages have, and what looks like one. */
+function checkPersonal(
+  reading: Reading,
+  key: string,
+  text: string,
+  place: Place,
+  known: readonly PersonalName[],
+): void {
+  for (const { name, ...part } of personalText(text, known).wrong) {
+    const { offset, length } = part;
+    const at = partOf(reading, place, text, part);
+    const put = instead(text.slice(offset, offset + length), name, known);
+    const are = known.map((each) => meanings[each]);
+    const when = known.includes('index') ? 'an identity is made' : 'a connection opens';
+    const list = `${are.slice(0, -1).join(', ')} and ${are.at(-1)!}`;
+    const message = `{${quotable(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
+    // Only where the place is that of the placeholder itself.
+    const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
+    reading.error('placeholder', at, message, fix);
+  }
+}
+
+/** The placeholder that was probably meant; else what stands there, as text. */
+function instead(written: string, name: string, known: readonly PersonalName[]): string {
+  const [first = '', column] = name.split(/\.(.*)/s);
+  const near = didYouMean(first, known);
+  const isRow = near === 'identity' || near === 'data';
+  if (near !== undefined && isRow) return column ? `{${near}.${column}}` : `{${written}`;
+  const number = known.includes('index') ? '{index}' : '{senderIndex}';
+  const isKnown = placeholderNames.includes(first) || near !== undefined;
+  if (!isKnown) return `{${written}`;
+  return near === undefined || isRow ? number : `{${near}}`;
+}
