@@ -1,6 +1,5 @@
 // Publishes the .NET programs of the interop tests into out/interop, each when its sources are newer than what is there:
-// the ASP.NET Core server, whose hubs are those that people are asked to write (src/usecases/hubCode.ts, as the type check
-// has compiled it), and the official client and server of ASP.NET SignalR, which are packages of NuGet. Without a usable .NET
+// the ASP.NET Core server, whose hubs are those that people are asked to write (media/hub), and the official client and server of ASP.NET SignalR, which are packages of NuGet. Without a usable .NET
 // SDK, or without those packages, it says so and succeeds, so that the tests can be skipped; with CI=true that is a failure.
 import { spawnSync } from 'node:child_process';
 import {
@@ -14,7 +13,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hubCode } from '../out/src/usecases/hubCode.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const hubsDir = join(root, 'out', 'interop', 'hubs');
@@ -49,8 +47,9 @@ const stampOf = (program) => join(outOf(program), '.published');
 /** First SDK whose web framework has all that the server uses. */
 const oldestSdk = 8;
 
-/** Writes `BenchHub.cs` of a snippet, in a namespace of its own, unless it is there. */
-function writeHub(snippet, name) {
+/** Writes `BenchHub.cs` of a dialect, in a namespace of its own, unless it is there. */
+function writeHub(dialect, name) {
+  const snippet = readFileSync(join(root, 'media', 'hub', `${dialect}.cs`), 'utf8');
   const file = join(hubsDir, `${name}.cs`);
   const code = snippet.slice(snippet.indexOf('// BenchHub.cs'));
   const text = code.replace(/(using .*\n)+/, `$&\nnamespace BenchServer.${name};\n`);
@@ -97,8 +96,8 @@ function publish(program, major) {
 
 function main() {
   mkdirSync(hubsDir, { recursive: true });
-  writeHub(hubCode('recordLatency'), 'RecordLatency');
-  writeHub(hubCode('measure'), 'Measure');
+  writeHub('recordLatency', 'RecordLatency');
+  writeHub('measure', 'Measure');
   const outdated = programs.filter((program) => {
     const stamp = stampOf(program);
     const isCurrent = existsSync(stamp) && statSync(stamp).mtimeMs > newestSourceMs(program);

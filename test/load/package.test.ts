@@ -83,6 +83,7 @@ describe('the npm package', () => {
       'dist/worker.js',
       'package.json',
       'schemas/scenario.schema.json',
+      ...filesIn(path.join('media', 'hub')),
       // Pictures are seen where the repository is.
       ...filesIn('docs').filter((file) => !file.startsWith('docs/pictures/')),
       ...filesIn('examples'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import * as vscode from 'vscode';
-import { hubCode } from '../../src/usecases/hubCode';
 import { startBareHub } from '../fakes/bareHub';
 import { problemsOf, until } from './editor';
 import { inWorkspace, resultNames } from './longRun';
@@ -40,7 +40,10 @@ describe('a hub without the methods that a run calls', () => {
       const text = await vscode.env.clipboard.readText();
       return text === '' ? undefined : text;
     });
-    assert.equal(copied, hubCode('recordLatency'));
+    assert.equal(
+      copied,
+      readFileSync(path.resolve(__dirname, '../../../media/hub/recordLatency.cs'), 'utf8'),
+    );
   });
 
   it('gets a scenario that calls a method of its own', async () => {

@@ -1,14 +1,13 @@
 import { ExpectedError } from '../../base/expectedError';
-import type { HubDialect } from '../../base/message';
 import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../engine/lead/machineLimits';
+import { hubCode } from '../../run/hubCode';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../run/probeTarget';
 import { readNamedFile } from '../../run/textFile';
 import type { Override } from '../../scenario/read/overrides';
 import type { ServiceProbe, TargetContext } from '../../targets/target';
-import { classicHubCode, hubCode } from '../../usecases/hubCode';
 import { contractMethods, useCasesWith } from '../../usecases/registry';
 import { exitCode } from '../exitCode';
 import { canColour, referenceValue, type ProcessIo } from '../io';
@@ -102,18 +101,15 @@ async function examine(
     const missing = probe.methods.some(({ present }) => !present);
     const { dialect = 'recordLatency', classic } = probe;
     if (!missing) return probe;
-    return { ...probe, snippet: codeFor(dialect, classic) };
+    return { ...probe, snippet: hubCode(deps.serverScript, dialect, classic) };
   }
   const { classic, errorClass, message } = probe;
   const advised = { ...probe, advice: adviceOn(errorClass, [message]) };
   if (errorClass !== 'notFound' && classic !== true) return advised;
   const { recordLatency, streams } = contractMethods();
   const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;
-  return { ...advised, lacks, snippet: codeFor('recordLatency', classic) };
+  return { ...advised, lacks, snippet: hubCode(deps.serverScript, 'recordLatency', classic) };
 }
-
-const codeFor = (dialect: HubDialect, classic = false): string =>
-  classic ? classicHubCode(dialect) : hubCode(dialect);
 
 const snippetOf = (target: Report['target']): string =>
   target !== undefined && 'snippet' in target ? (target.snippet ?? '') : '';

@@ -472,7 +472,7 @@ export class RunController implements vscode.Disposable {
   private async sayWhy(error: unknown, { scenario, uri }: Started): Promise<void> {
     const code = error instanceof ExpectedError ? error.code : '';
     if (code === 'hub-methods') {
-      await sayMissingMethods(error as MissingMethods);
+      await sayMissingMethods(error as MissingMethods, this.services.serverScript);
       return;
     }
     if (code === 'scenario-problems' && uri !== undefined) {

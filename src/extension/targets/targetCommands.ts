@@ -13,10 +13,10 @@ import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
 import type { MissingMethods } from '../../run/askTarget';
 import { probeTarget, type ProbeParts } from '../../run/probeTarget';
+import { hubCode } from '../../run/hubCode';
 import { readNamedFile } from '../../run/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
-import { classicHubCode, hubCode } from '../../usecases/hubCode';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place } from '../askInSteps';
@@ -131,14 +131,14 @@ const reasons = (): Readonly<Record<string, string>> => ({
 async function sayProbe(
   name: string,
   probe: HubProbe | ServiceProbe,
-  { log }: Services,
+  { log, serverScript }: Services,
 ): Promise<void> {
   const classic = 'classic' in probe;
   if (!probe.reachable) {
     log.warn(`${name}: ${probe.message} (${probe.errorClass})`);
     const reason = reasons()[probe.errorClass] ?? probe.message;
     await offer('Error', `${name}: ${reason}`, {
-      ...((probe.errorClass === 'notFound' || classic) && hubCodeButton(classic)),
+      ...((probe.errorClass === 'notFound' || classic) && hubCodeButton(serverScript, classic)),
       [t('Show Log')]: () => log.show(),
     });
     return;
@@ -153,7 +153,7 @@ async function sayProbe(
       '{0}: connected, but the hub lacks {1}. The code adds a hub with all of them.',
       ...[name, missing.join(', ')],
     );
-    await offer('Warning', `${text}${kind}`, hubHelp(name, classic));
+    await offer('Warning', `${text}${kind}`, hubHelp(serverScript, name, classic));
     return;
   }
   const connectMs = formatCount(probe.connectMs, 1);
@@ -316,25 +316,28 @@ function urlProblem(text: string): string | undefined {
   return hubUrlProblem(text) === undefined ? undefined : t('This is not a hub URL.');
 }
 
-const hubCodeButton = (classic: boolean) => ({
+const hubCodeButton = (serverScript: string, classic: boolean) => ({
   [t('Copy C# Code')]: () =>
-    vscode.env.clipboard.writeText((classic ? classicHubCode : hubCode)('recordLatency')),
+    vscode.env.clipboard.writeText(hubCode(serverScript, 'recordLatency', classic)),
 });
 
 /** What helps with a hub that has not the methods of a benchmark. */
-const hubHelp = (url: string, classic: boolean) => ({
-  ...hubCodeButton(classic),
+const hubHelp = (serverScript: string, url: string, classic: boolean) => ({
+  ...hubCodeButton(serverScript, classic),
   [t('Call Your Own Method')]: () =>
     vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url),
 });
 
 /** Says which methods a hub lacks that a run would have called, with what helps. */
-export async function sayMissingMethods({ methods, url, classic }: MissingMethods): Promise<void> {
+export async function sayMissingMethods(
+  { methods, url, classic }: MissingMethods,
+  serverScript: string,
+): Promise<void> {
   const text =
     methods.length === 1
       ? t('{0}: the hub has no method {1}. Nothing was started.', url, methods[0]!)
       : t('{0}: the hub has no methods {1}. Nothing was started.', url, methods.join(', '));
-  await offer('Error', text, hubHelp(url, classic));
+  await offer('Error', text, hubHelp(serverScript, url, classic));
 }
 
 function confirmRedirect(host: string, url: string): Promise<boolean> {

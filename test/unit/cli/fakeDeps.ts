@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Emitter } from '../../../src/base/event';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { Snapshot } from '../../../src/measure/snapshot';
@@ -60,7 +61,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
   return {
     calls,
     workerScript: 'worker.js',
-    serverScript: 'cli.js',
+    serverScript: path.resolve('dist', 'cli.js'),
     node: 'v20.0.0',
     platform: 'linux x64',
     parseScenario: (_text, options) => {

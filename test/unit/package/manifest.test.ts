@@ -67,6 +67,9 @@ describe('.npmignore', () => {
     const editor = packedBy('.vscodeignore').filter((line) => !own.test(line));
     const others = (lines: string[]): string[] =>
       lines.filter((line) => !bundles.test(line)).sort();
-    assert.deepEqual(others(packedBy('.npmignore')), others([...editor, 'docs']));
+    assert.deepEqual(
+      others(packedBy('.npmignore')),
+      others([...editor, 'docs', 'media', 'media/hub']),
+    );
   });
 });
