@@ -6,6 +6,15 @@ import {
   type ServiceMessage,
 } from '../../src/wire/service/serviceMessage';
 
+/** From now on an emulator goes by these keys alone, the primary one first. */
+export function rotateKeys(
+  emulator: Pick<AzureSignalr, 'accessKeys' | 'accessTokens'>,
+  keys: readonly string[],
+): void {
+  emulator.accessKeys = keys;
+  emulator.accessTokens.rotate(keys);
+}
+
 /** What a real service does now and then, on demand: for tests of app servers. */
 export class ServiceFaults {
   constructor(private readonly service: AzureSignalr) {}

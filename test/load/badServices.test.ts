@@ -13,6 +13,7 @@ import {
 } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { EmulatorPeer } from '../fakes/emulatorPeer';
 import { closedPort } from '../fakes/loadPeers';
+import { rotateKeys } from '../fakes/serviceFaults';
 import { sideBySide } from '../fakes/sideBySide';
 import {
   anyToken,
@@ -80,7 +81,7 @@ describe('services that refuse', function () {
     against('a key that is rotated mid-run', async (emulator) => {
       const outcome = await runBad({
         ...{ service, useCase, connectionString: emulator.connectionString, config: longer },
-        fault: () => emulator.rotateKeys([otherKey]),
+        fault: () => rotateKeys(emulator, [otherKey]),
       });
       const step = assertLost(outcome, { unauthorized: /^REST: POST answered 401/ });
       assert.equal(step.expected, step.sent);

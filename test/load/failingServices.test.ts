@@ -14,7 +14,7 @@ import {
   textOf,
   untilOver,
 } from './badServiceRun';
-import { ServiceFaults } from '../fakes/serviceFaults';
+import { rotateKeys, ServiceFaults } from '../fakes/serviceFaults';
 
 describe('services that fail or end while a run goes on', function () {
   const test = sideBySide();
@@ -25,7 +25,7 @@ describe('services that fail or end while a run goes on', function () {
       ...{ service: 'signalr', connectionString: emulator.connectionString },
       config: { ...untilOver, lifetime: '1s' },
       fault: () => {
-        emulator.rotateKeys([otherKey]);
+        rotateKeys(emulator, [otherKey]);
         new ServiceFaults(emulator).closeServers('signalrbench', { count: 1, abruptly: true });
       },
       until: [/A server connection could not be opened/, /"unauthorized":[1-9]/],
@@ -116,7 +116,7 @@ describe('services that fail or end while a run goes on', function () {
       const config = { ...longer, upstream: { port: 0 } };
       const outcome = await runBad({
         ...{ service, connectionString: emulator.connectionString, config },
-        fault: () => emulator.rotateKeys([otherKey]),
+        fault: () => rotateKeys(emulator, [otherKey]),
       });
       await emulator.dispose();
       const says = /refused an event with 401: it is not signed with the access key/;

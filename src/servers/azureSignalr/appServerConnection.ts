@@ -15,7 +15,7 @@ import {
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
 import { reasonOf } from '../http/faults';
-import type { HubTransport, TransportOwner } from '../http/transports';
+import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
 import {
   agreeOnProtocol,
   handshakeErrorFrame,
@@ -335,10 +335,10 @@ export class RoutedClient implements TransportOwner {
     else if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
   }
 
-  close(error?: string, allowReconnect = false): void {
+  close(error?: string, allowReconnect = false, code = 1000): void {
     if (this.state === 'closing') return;
     this.line?.clientClosed(this, error ?? '');
-    this.end(this.closeFrame(error, allowReconnect));
+    this.end(this.closeFrame(error, allowReconnect), code);
   }
 
   /** Its app server has closed it, with a Close message before or not, or is gone. */
@@ -361,13 +361,9 @@ export class RoutedClient implements TransportOwner {
   }
 
   hasRoom(): boolean {
-    if (this.transport.unreadBytes <= this.host.maxUnreadBytes) return true;
-    if (this.state !== 'closing') {
-      const limit = `${this.host.maxUnreadBytes} bytes`;
-      const error = `Closed: more than ${limit} were waiting for this client to read them.`;
-      this.line?.clientClosed(this, error);
-      this.end(this.closeFrame(error, true), 1008);
-    }
+    const { maxUnreadBytes } = this.host;
+    if (this.transport.unreadBytes <= maxUnreadBytes) return true;
+    this.close(unreadText(maxUnreadBytes), true, 1008);
     return false;
   }
 

@@ -1,14 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import type { Terminable } from '../http/loopbackServer';
+import { bearerToken, type Terminable } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
-import {
-  type Emulator,
-  bearerToken,
-  claimTexts,
-  textsOf,
-  type TokenClaims,
-} from '../service/emulator';
+import { type Emulator, claimTexts, textsOf, type TokenClaims } from '../service/emulator';
 
 export interface ClientIdentity {
   readonly hub: string;
@@ -42,7 +36,7 @@ function secondsIn(claim: unknown, fallback: number, most: number): number {
 /** @param path its slash at the end and, of the query, the hub alone belong to the audience */
 async function admitted(
   service: TokenHost,
-  { headers }: IncomingMessage,
+  request: IncomingMessage,
   query: URLSearchParams,
   path: '/client/' | '/server/',
 ): Promise<Pick<ClientIdentity, 'hub' | 'claims'> | Refusal> {
@@ -50,7 +44,7 @@ async function admitted(
   if (hub === undefined) return { status: 400, text: 'The query parameter hub is missing.' };
   if (more.length > 0) return { status: 400, text: 'There is more than one query parameter hub.' };
   if (!isHubName(hub)) return { status: 400, text: 'This is not a name of a hub.' };
-  const bearer = bearerToken(headers.authorization, query);
+  const bearer = bearerToken(request, query);
   const urls = service.urlsOf(`${path}?hub=${encodeURIComponent(hub)}`);
   const token = await (path === '/server/'
     ? service.accessTokens.checkApplication(bearer, urls)

@@ -1,6 +1,5 @@
 /** An emulator of Azure SignalR Service: clients, app servers, REST calls and webhooks, in either mode. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
   answersPreflight,
@@ -181,11 +180,6 @@ export class ServiceEmulator
     if (hub !== undefined) serveRequest(message, { hub, from: connection, clientResults });
   }
 
-  override async dispose(): Promise<void> {
-    await super.dispose();
-    this.upstream.dispose();
-  }
-
   protected sayGoodbye(): void {
     for (const connection of this.all) {
       if (connection instanceof ServerConnection) connection.close();
@@ -231,14 +225,13 @@ export class ServiceEmulator
       const transports = availableTransports.filter(({ transport }) =>
         allowsTransport(identity.claims, transport),
       );
-      const refusal = (): Refusal | undefined => this.quota.refusal(performance.now());
-      this.clients.negotiate(request, response, query, refusal, transports);
+      this.clients.negotiate(request, response, query, () => this.quota.refusal(), transports);
     }
   }
 
   private refusal({ claims }: ClientIdentity, transport: string): Refusal | undefined {
     return allowsTransport(claims, transport)
-      ? this.quota.refusal(performance.now())
+      ? this.quota.refusal()
       : { status: 404, text: 'The access token does not allow this transport.' };
   }
 
@@ -258,7 +251,7 @@ export class ServiceEmulator
     const { request, socket, head } = upgrade;
     const known = await identifyServer(this, request, query);
     if (socket.destroyed) return;
-    const admitted = 'status' in known ? known : (this.quota.refusal(performance.now()) ?? known);
+    const admitted = 'status' in known ? known : (this.quota.refusal() ?? known);
     if ('status' in admitted) {
       refuseUpgrade(socket, admitted);
       return;
@@ -291,7 +284,7 @@ export class ServiceEmulator
 
 export type AzureSignalr = Pick<
   ServiceEmulator,
-  'connectionString' | 'counts' | 'dispose' | 'hub' | 'rotateKeys'
+  'accessKeys' | 'accessTokens' | 'connectionString' | 'counts' | 'dispose' | 'hub'
 >;
 
 /** @throws ExpectedError `port-taken` or `port-refused` */

@@ -146,17 +146,17 @@ export class ClassicConnection {
   drained(): void {
     if (this.isPaused && !this.host.isHeld) {
       this.isPaused = false;
-      this.transport?.resume();
+      this.transport?.resume?.();
     }
     this.hasNews();
   }
 
   pauseReading(): void {
-    this.transport?.pause();
+    this.transport?.pause?.();
   }
 
   resumeReading(): void {
-    if (!this.isPaused) this.transport?.resume();
+    if (!this.isPaused) this.transport?.resume?.();
     this.hasNews();
   }
 
@@ -171,22 +171,22 @@ export class ClassicConnection {
       const envelope = this.envelope(transport.mostMessages);
       if (transport.isOneAnswer) {
         this.lostTransport(transport);
-        transport.write([envelope]);
+        transport.send([envelope]);
         return;
       }
       texts.push(envelope);
       bytes += lengthOf(envelope);
       if (bytes < mostAtOnceBytes) continue;
-      transport.write(texts);
+      transport.send(texts);
       texts = [];
       bytes = 0;
     }
     for (const answer of this.answers.splice(0)) texts.push([answer]);
-    if (texts.length > 0) transport.write(texts);
+    if (texts.length > 0) transport.send(texts);
     // Who does not read may not ask for more.
     if (!this.isPaused && transport.unreadBytes > host.maxUnreadBytes) {
       this.isPaused = true;
-      transport.pause();
+      transport.pause?.();
     }
   }
 
@@ -196,7 +196,7 @@ export class ClassicConnection {
       if (nowMs - this.sinceMs >= host.disconnectTimeoutMs) this.remove();
     } else if (transport.isOneAnswer && nowMs - this.sinceMs >= host.pollTimeoutMs) {
       this.lostTransport(transport);
-      transport.write([this.envelope(0)]);
+      transport.send([this.envelope(0)]);
     } else if (nowMs >= this.nextKeepAliveMs) {
       this.nextKeepAliveMs = nowMs + host.keepAliveMs;
       if (transport.unreadBytes <= host.maxUnreadBytes) transport.keepAlive();
@@ -217,7 +217,7 @@ export class ClassicConnection {
       host.gone(this);
       return;
     }
-    if (last !== undefined) transport.write([[text(last)]]);
+    if (last !== undefined) transport.send([[text(last)]]);
     if (!transport.isOneAnswer || last === undefined) transport.end();
   }
 
@@ -246,7 +246,7 @@ export class ClassicConnection {
     this.sinceMs = this.host.tickMs;
     this.nextKeepAliveMs = this.host.tickMs + this.host.keepAliveMs;
     before?.end();
-    if (this.host.isHeld) transport.pause();
+    if (this.host.isHeld) transport.pause?.();
   }
 
   private get hasEnvelope(): boolean {

@@ -10,11 +10,11 @@ import {
   readBody,
   refuse,
   refuseUpgrade,
+  reply,
   splitUrl,
   type Upgrade,
 } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
-import { WebSocketTransport } from '../http/transports';
 import type { BenchHubOptions } from '../hub/benchHubOptions';
 import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
 import { BenchServer, longestBytes, type BenchHub } from '../hub/benchServer';
@@ -224,7 +224,7 @@ class RunningClassicHub
         break;
       case 'abort':
         connection?.remove();
-        response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 0 }).end();
+        reply(response, 200, '', { 'Content-Type': 'text/plain' });
         break;
       default:
         if (client.transport === 'webSockets') refuse(response, noSocket);
@@ -246,17 +246,10 @@ class RunningClassicHub
       take(new URLSearchParams());
       return;
     }
-    const text = `A form has at most ${this.maxPostBytes} bytes.`;
-    readBody(
-      request,
-      response,
-      this.maxPostBytes,
-      (body) => {
-        if (hasManyFields(body)) refuse(response, manyFields);
-        else take(new URLSearchParams(body.toString('utf8')));
-      },
-      () => refuse(response, { status: 413, text, headers: { Connection: 'close' } }),
-    );
+    readBody(request, response, this.maxPostBytes, (body) => {
+      if (hasManyFields(body)) refuse(response, manyFields);
+      else take(new URLSearchParams(body.toString('utf8')));
+    });
   }
 
   /** One call over HTTP, whose answer is that of the request. */
@@ -308,20 +301,19 @@ class RunningClassicHub
       return;
     }
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const webSocket = new WebSocketTransport(accepted, socket);
-      const transport = new SocketTransport(webSocket);
+      const transport = new SocketTransport(accepted, socket);
       const connection = this.attach(client, command!, query, transport);
       const caller = new ClassicCaller(connection, (answer) =>
         connection.answer(transport, answer),
       );
-      webSocket.attach({
+      transport.attach({
         // What is no call of this hub gets no answer, as from the official server; nor do bytes.
         arrived: (data, isBinary) => !isBinary && this.received(caller, data),
-        failed: () => webSocket.terminate(),
+        failed: () => transport.terminate(),
         hasRoom: () => transport.unreadBytes <= this.maxUnreadBytes,
         gone: () => connection.lostTransport(transport),
       });
-      webSocket.onDrain(() => connection.drained());
+      transport.onDrain(() => connection.drained());
     });
   }
 
@@ -436,15 +428,8 @@ function hasManyFields(form: Buffer): boolean {
   return true;
 }
 
-function answerText(response: ServerResponse, body: string | Buffer): void {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(200, {
-    'Content-Type': jsonType,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(body);
-}
+const answerText = (response: ServerResponse, body: string | Buffer): void =>
+  reply(response, 200, body, { 'Content-Type': jsonType, 'X-Content-Type-Options': 'nosniff' });
 
 /**
  * Starts the bench hub as ASP.NET SignalR serves it, on loopback and in this process; `options` are those of

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { opcode } from '../../wire/socket/frame';
 import { serverHeader } from '../hubProtocol/serverProtocol';
-import type { WebSocketTransport } from '../http/transports';
+import { WebSocketTransport } from '../http/transports';
 
 /** A text in pieces: what many get is in memory once. */
 export type Text = readonly Buffer[];
@@ -14,10 +14,11 @@ export interface ClassicTransport {
   readonly isOneAnswer: boolean;
   /** Written, and not read by the client yet. */
   readonly unreadBytes: number;
-  write(texts: readonly Text[]): void;
+  send(texts: readonly Text[]): void;
   keepAlive(): void;
-  pause(): void;
-  resume(): void;
+  /** Absent where requests besides the one that waits bring what the client sends. */
+  pause?(): void;
+  resume?(): void;
   /** Ends behind what was written. */
   end(): void;
   terminate(): void;
@@ -26,43 +27,24 @@ export interface ClassicTransport {
 export const lengthOf = (text: Text): number =>
   text.reduce((bytes, piece) => bytes + piece.length, 0);
 
-export class SocketTransport implements ClassicTransport {
+export class SocketTransport extends WebSocketTransport implements ClassicTransport {
   readonly mostMessages = 10;
   readonly isOneAnswer = false;
 
-  constructor(private readonly socket: WebSocketTransport) {}
-
-  get unreadBytes(): number {
-    return this.socket.unreadBytes;
-  }
-
-  write(texts: readonly Text[]): void {
+  send(texts: readonly Text[]): void {
     const pieces = texts.flatMap((text) => [serverHeader(opcode.text, lengthOf(text)), ...text]);
-    this.socket.write(Buffer.concat(pieces));
+    this.write(Buffer.concat(pieces));
   }
 
   keepAlive(): void {
-    this.write([[Buffer.from('{}')]]);
-  }
-
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
+    this.send([[Buffer.from('{}')]]);
   }
 
   end(): void {
-    this.socket.close(1000);
-  }
-
-  terminate(): void {
-    this.socket.terminate();
+    this.close(1000);
   }
 }
 
-/** Requests besides the one that waits bring what the client sends: there is nothing to pause. */
 abstract class ResponseTransport {
   constructor(protected readonly response: ServerResponse) {
     response.on('error', () => undefined);
@@ -70,14 +52,6 @@ abstract class ResponseTransport {
 
   get unreadBytes(): number {
     return this.response.writableLength;
-  }
-
-  pause(): void {
-    // See above.
-  }
-
-  resume(): void {
-    // See above.
   }
 
   end(): void {
@@ -103,7 +77,7 @@ export class EventsTransport extends ResponseTransport implements ClassicTranspo
     response.write('data: initialized\n\n');
   }
 
-  write(texts: readonly Text[]): void {
+  send(texts: readonly Text[]): void {
     const pieces = texts.flatMap((text) => [dataHead, ...text.map(onOneLine), dataTail]);
     this.response.write(Buffer.concat(pieces));
   }
@@ -129,7 +103,7 @@ export class PollAnswer extends ResponseTransport implements ClassicTransport {
     response.flushHeaders();
   }
 
-  write(texts: readonly Text[]): void {
+  send(texts: readonly Text[]): void {
     this.response.end(Buffer.concat(texts.flat()));
   }
 

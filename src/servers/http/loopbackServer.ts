@@ -4,6 +4,7 @@ import {
   createServer,
   STATUS_CODES,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type Server,
   type ServerResponse,
 } from 'node:http';
@@ -237,10 +238,34 @@ export function splitUrl(request: IncomingMessage): { path: string; query: URLSe
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
 
-export function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain', ...headers });
-  response.end(text);
+/** The bearer token of a request, from its header or, as browsers must, from its query. */
+export function bearerToken(
+  { headers }: IncomingMessage,
+  query?: URLSearchParams,
+): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return bearer ?? query?.get('access_token') ?? undefined;
 }
+
+/** Answers with the whole body; nothing happens where that was done already. */
+export function reply(
+  response: ServerResponse,
+  status: number,
+  body: string | Uint8Array = '',
+  headers: OutgoingHttpHeaders = {},
+): void {
+  if (response.headersSent || response.destroyed) return;
+  // An answer without a body has no length when the status says so (RFC 9110, 8.6).
+  const length = status !== 204 && { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...length, ...headers });
+  response.end(body);
+}
+
+export const refuse = (response: ServerResponse, { status, text, headers }: Refusal): void =>
+  reply(response, status, text, { 'Content-Type': 'text/plain', ...headers });
+
+export const answerJson = (response: ServerResponse, answer: object): void =>
+  reply(response, 200, JSON.stringify(answer), { 'Content-Type': 'application/json' });
 
 /** Answers an upgrade with an ordinary HTTP response and ends the connection. */
 export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal): void {
@@ -254,22 +279,18 @@ export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
-export function answerJson(response: ServerResponse, answer: object): void {
-  const body = JSON.stringify(answer);
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  });
-  response.end(body);
-}
-
 /** @param take gets the whole body; not called for a request that breaks off */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   maxBytes: number,
   take: (body: Buffer) => void,
-  tooLong: () => void,
+  tooLong = (): void =>
+    refuse(response, {
+      status: 413,
+      text: `The body of a request has at most ${maxBytes} bytes.`,
+      headers: { Connection: 'close' },
+    }),
 ): void {
   const body = new ByteRest();
   let isTooLong = false;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { WebSocketServer } from 'ws';
-import { answerJson, readBody, refuse, refuseUpgrade, type Upgrade } from './loopbackServer';
+import { answerJson, readBody, refuse, refuseUpgrade, reply, type Upgrade } from './loopbackServer';
 import type { Refusal } from './ownRequests';
 import {
   EventStreamTransport,
@@ -178,13 +178,8 @@ export class SignalrClients {
   }
 
   private post(request: IncomingMessage, response: ServerResponse, transport: HttpTransport): void {
-    const { maxPostBytes } = this.host;
-    const tooLong = (): void => {
-      const headers = { Connection: 'close' };
-      refuse(response, { status: 413, text: `A send has at most ${maxPostBytes} bytes.`, headers });
-    };
     const take = (body: Buffer): void => transport.post(body, response);
-    readBody(request, response, maxPostBytes, take, tooLong);
+    readBody(request, response, this.host.maxPostBytes, take);
   }
 
   private refuseOther(response: ServerResponse, token: string, method: string): void {
@@ -205,6 +200,5 @@ function remove(response: ServerResponse, transport: HttpTransport): void {
     return;
   }
   transport.finish();
-  response.writeHead(202, { 'Content-Length': 0 });
-  response.end();
+  reply(response, 202);
 }

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { payloadOf, serverFrame } from '../hubProtocol/serverProtocol';
 import { hand } from './faults';
-import { refuse } from './loopbackServer';
+import { refuse, reply } from './loopbackServer';
 import type { Refusal } from './ownRequests';
 
 export interface TransportOwner {
@@ -38,6 +38,10 @@ export interface HubTransport {
   /** Its time-outs; absent where it has none, or others have them. */
   tick?(nowMs: number): void;
 }
+
+/** Why a client is closed that does not read. */
+export const unreadText = (maxBytes: number): string =>
+  `Closed: more than ${maxBytes} bytes were waiting for this client to read them.`;
 
 interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
@@ -194,8 +198,7 @@ export abstract class HttpTransport implements HubTransport {
       return;
     }
     if (this.owner !== undefined) hand(this.owner, body, true);
-    response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 0 });
-    response.end();
+    reply(response, 200, '', { 'Content-Type': 'text/plain' });
   }
 }
 

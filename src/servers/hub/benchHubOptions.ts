@@ -61,37 +61,44 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly tokenLifetimeMs?: number;
 }
 
-export interface BenchHubFlags {
-  readonly delay?: string | undefined;
-  readonly stall?: string | undefined;
-  readonly dropEvery?: string | undefined;
-  readonly dupEvery?: string | undefined;
-  readonly closeAfter?: string | undefined;
-  readonly refuse?: string | undefined;
-  readonly throttle?: string | undefined;
-  readonly capacity?: string | undefined;
-  readonly dialect?: string | undefined;
-  readonly tokenKey?: string | undefined;
-}
+/** Of the command line, in camel case. */
+export type BenchHubFlags = Partial<
+  Record<
+    | 'delay'
+    | 'stall'
+    | 'dropEvery'
+    | 'dupEvery'
+    | 'closeAfter'
+    | 'refuse'
+    | 'throttle'
+    | 'capacity'
+    | 'dialect'
+    | 'tokenKey',
+    string
+  >
+>;
 
 /** @throws ExpectedError `bad-option` for the first flag that cannot be read */
 export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
-  const { delay, stall, dropEvery, dupEvery, closeAfter } = flags;
-  const { refuse, throttle, capacity, dialect, tokenKey } = flags;
-  const every = 'expected a whole number from 1';
+  const read = <T>(
+    name: keyof BenchHubFlags,
+    parse: (text: string, flag: string) => T,
+  ): T | undefined => {
+    const text = flags[name];
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return text === undefined ? undefined : parse(text, flag);
+  };
   return {
-    ...(delay !== undefined && {
-      delayMs: durationOf('delay', delay, 'expected a duration up to 10 minutes, such as 50ms'),
-    }),
-    ...(stall !== undefined && { stall: stallOf(stall) }),
-    ...(dropEvery !== undefined && { dropEvery: countOf('drop-every', dropEvery, every) }),
-    ...(dupEvery !== undefined && { dupEvery: countOf('dup-every', dupEvery, every) }),
-    ...(closeAfter !== undefined && { closeAfter: countOf('close-after', closeAfter, every) }),
-    ...(refuse !== undefined && { refuse: refuseOf(refuse) }),
-    ...(throttle !== undefined && { throttle: throttleOf(throttle) }),
-    ...(capacity !== undefined && { capacity: capacityOf(capacity) }),
-    ...(dialect !== undefined && { dialect: dialectOf(dialect) }),
-    ...(tokenKey !== undefined && { tokenKey: keyOf(tokenKey) }),
+    delayMs: read('delay', durationOf),
+    stall: read('stall', stallOf),
+    dropEvery: read('dropEvery', countOf),
+    dupEvery: read('dupEvery', countOf),
+    closeAfter: read('closeAfter', countOf),
+    refuse: read('refuse', refuseOf),
+    throttle: read('throttle', throttleOf),
+    capacity: read('capacity', capacityOf),
+    dialect: read('dialect', dialectOf),
+    tokenKey: read('tokenKey', keyOf),
   };
 }
 
@@ -104,14 +111,18 @@ function badFlag(flag: string, text: string, wanted: string): ExpectedError {
 }
 
 /** Milliseconds, or a duration such as `50ms`. */
-function durationOf(flag: string, text: string, wanted: string): number {
+function durationOf(
+  text: string,
+  flag: string,
+  wanted = 'expected a duration up to 10 minutes, such as 50ms',
+): number {
   const trimmed = text.trim();
   const ms = /^[0-9]+(\.[0-9]+)?$/.test(trimmed) ? Number(trimmed) : parseDurationMs(trimmed);
   if (ms === undefined || !(ms <= longestMs)) throw badFlag(flag, text, wanted);
   return ms;
 }
 
-function countOf(flag: string, text: string, wanted: string): number {
+function countOf(text: string, flag: string, wanted = 'expected a whole number from 1'): number {
   const count = /^[0-9]{1,9}$/.test(text.trim()) ? Number(text) : 0;
   if (count < 1) throw badFlag(flag, text, wanted);
   return count;
@@ -127,15 +138,15 @@ function keyOf(text: string): string {
 function stallOf(text: string): Stall {
   const wanted = 'expected a duration such as 2s, or 2s@5s to stall 5 s after the first message';
   const [duration = '', after = '3s', more] = text.split('@');
-  const forMs = durationOf('stall', duration, wanted);
+  const forMs = durationOf(duration, 'stall', wanted);
   if (more !== undefined || forMs <= 0) throw badFlag('stall', text, wanted);
-  return { forMs, afterMs: durationOf('stall', after, wanted) };
+  return { forMs, afterMs: durationOf(after, 'stall', wanted) };
 }
 
 /** `5` refuses the first five connects, `all` every one. */
 function refuseOf(text: string): number {
   if (text.trim().toLowerCase() === 'all') return Infinity;
-  return countOf('refuse', text, 'expected a number of connects from 1, or all');
+  return countOf(text, 'refuse', 'expected a number of connects from 1, or all');
 }
 
 /** `5` answers the first five connects with 429 and `Retry-After: 1`; `5@3s` asks for 3 s. */
@@ -144,8 +155,8 @@ function throttleOf(text: string): Throttle {
   const [count = '', wait = '1s', more] = text.split('@');
   if (more !== undefined) throw badFlag('throttle', text, wanted);
   // Retry-After knows whole seconds only.
-  const retryAfterS = Math.ceil(durationOf('throttle', wait, wanted) / 1000);
-  return { count: countOf('throttle', count, wanted), retryAfterS };
+  const retryAfterS = Math.ceil(durationOf(wait, 'throttle', wanted) / 1000);
+  return { count: countOf(count, 'throttle', wanted), retryAfterS };
 }
 
 /** `500/s` lets 500 deliveries leave in a second; with `500/s@200ms` those that would wait longer are never sent. */
@@ -155,10 +166,8 @@ function capacityOf(text: string): HubCapacity {
   const [rate = '', wait, more] = text.split('@');
   const perSecond = Number(/^([0-9]{1,7}) ?(?:\/ ?s)?$/.exec(rate.trim())?.[1] ?? 0);
   if (more !== undefined || perSecond < 1) throw badFlag('capacity', text, wanted);
-  return {
-    perSecond,
-    ...(wait !== undefined && { mostWaitMs: durationOf('capacity', wait, wanted) }),
-  };
+  const mostWaitMs = wait === undefined ? undefined : durationOf(wait, 'capacity', wanted);
+  return { perSecond, mostWaitMs };
 }
 
 function dialectOf(text: string): 'recordLatency' | 'measure' {

@@ -11,7 +11,7 @@ import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { hand } from '../http/faults';
-import type { HubTransport, TransportOwner } from '../http/transports';
+import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
 
 export interface ConnectionHost {
   readonly maxMessageBytes: number;
@@ -134,16 +134,9 @@ export class HubConnection implements TransportOwner {
   }
 
   hasRoom(): boolean {
-    const unread = this.transport.unreadBytes;
-    if (unread <= this.host.maxUnreadBytes) return true;
-    if (this.state !== 'closing') {
-      const limit = `${this.host.maxUnreadBytes} bytes`;
-      this.close(
-        `Closed: more than ${limit} were waiting for this client to read them.`,
-        true,
-        1008,
-      );
-    }
+    const { maxUnreadBytes } = this.host;
+    if (this.transport.unreadBytes <= maxUnreadBytes) return true;
+    this.close(unreadText(maxUnreadBytes), true, 1008);
     return false;
   }
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isProbe } from '../../wire/connect/probeMark';
 import { objectIn } from '../../wire/message/jsonScan';
-import { splitUrl } from '../http/loopbackServer';
+import { bearerToken, splitUrl } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
 import type { BenchHubKnobs } from './benchHubOptions';
 
@@ -26,9 +26,7 @@ export class HubTokens {
   ) {}
 
   refusal(request: IncomingMessage): Refusal | undefined {
-    const { authorization = '' } = request.headers;
-    const inHeader = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-    const token = inHeader ?? splitUrl(request).query.get('access_token') ?? '';
+    const token = bearerToken(request, splitUrl(request).query) ?? '';
     const [head = '', payload = '', signature = '', more] = token.split('.');
     if (token === '') return refused('This hub wants an access token (--token-key).');
     const claims = claimsOf(payload);

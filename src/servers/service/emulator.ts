@@ -17,7 +17,8 @@ const names = [loopbackHost, 'localhost', '[::1]'];
 export abstract class Emulator<Connection extends Terminable> extends ConnectionServer<Connection> {
   readonly accessTokens: TokenCheck;
   readonly quota: ConnectionQuota;
-  protected accessKeys: readonly string[];
+  /** Primary key first. */
+  accessKeys: readonly string[];
 
   constructor({ accessKeys, signIns, ...quota }: EmulatorOptions, maxMessageBytes: number) {
     super(maxMessageBytes);
@@ -26,9 +27,11 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
     this.quota = new ConnectionQuota(quota);
   }
 
-  rotateKeys(accessKeys: readonly string[]): void {
-    this.accessKeys = accessKeys;
-    this.accessTokens.rotate(accessKeys);
+  abstract readonly upstream: { dispose(): void };
+
+  override async dispose(): Promise<void> {
+    await super.dispose();
+    this.upstream.dispose();
   }
 
   urlsOf(path: string): readonly string[] {
@@ -87,7 +90,7 @@ export class ConnectionQuota {
     this.free = this.perSecond;
   }
 
-  refusal(nowMs: number): Refusal | undefined {
+  refusal(nowMs = performance.now()): Refusal | undefined {
     if (this.used >= this.limit) {
       this.refused++;
       const text = `The quota of ${this.limit} connections is used up.`;
@@ -265,15 +268,6 @@ export const claimTexts = (claim: unknown): string[] =>
 /** The texts of a claim that may be there several times: roles, groups, audiences. */
 export function textsOf(claim: unknown): string[] {
   return (Array.isArray(claim) ? claim : [claim]).filter((text) => typeof text === 'string');
-}
-
-/** The bearer token of a request, from its header or, as browsers must, from its query. */
-export function bearerToken(
-  authorization: string | undefined,
-  query: URLSearchParams,
-): string | undefined {
-  const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  return bearer ?? query.get('access_token') ?? undefined;
 }
 
 function segments({ pathname }: URL): string[] {

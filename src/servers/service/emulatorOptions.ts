@@ -42,14 +42,13 @@ export interface WebPubSubEmulatorOptions extends EmulatorOptions {
   readonly allowAnonymous?: boolean;
 }
 
-interface QuotaFlags {
-  readonly unit?: string | undefined;
-  readonly limitConnectRate?: boolean | undefined;
+interface QuotaFlags extends Pick<QuotaOptions, 'limitConnectRate'> {
+  readonly unit?: string;
 }
 
 export interface AzureSignalrFlags extends QuotaFlags {
-  readonly mode?: string | undefined;
-  readonly upstream?: string | undefined;
+  readonly mode?: string;
+  readonly upstream?: string;
 }
 
 export interface WebPubSubFlags extends QuotaFlags {
@@ -59,7 +58,7 @@ export interface WebPubSubFlags extends QuotaFlags {
 
 /** @throws ExpectedError `bad-option` for the first flag that cannot be read */
 export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOptions {
-  const { mode, upstream } = flags;
+  const { mode, upstream, ...quota } = flags;
   if (mode !== undefined && mode !== 'default' && mode !== 'serverless')
     throw badOption('--mode: expected default or serverless.');
   if (upstream !== undefined && !isUpstreamUrl(upstream)) {
@@ -67,18 +66,19 @@ export function parseAzureSignalrFlags(flags: AzureSignalrFlags): AzureSignalrOp
       '--upstream: expected an http or https URL without a user name, and no {place} in its host.',
     );
   }
-  return {
-    ...(mode !== undefined && { mode }),
-    ...quotaOf(flags),
-    ...(upstream !== undefined && { upstreams: [{ url: upstream }] }),
-  };
+  const upstreams = upstream === undefined ? undefined : [{ url: upstream }];
+  return { mode, ...quotaOf(quota), upstreams };
 }
 
 /** @throws ExpectedError `bad-option` */
-export function parseWebPubSubFlags(flags: WebPubSubFlags): WebPubSubEmulatorOptions {
-  const { unit, limitConnectRate, ...others } = flags;
-  return { ...others, ...quotaOf({ unit, limitConnectRate }) };
-}
+export const parseWebPubSubFlags = ({
+  unit,
+  limitConnectRate,
+  ...others
+}: WebPubSubFlags): WebPubSubEmulatorOptions => ({
+  ...others,
+  ...quotaOf({ unit, limitConnectRate }),
+});
 
 const badOption = (text: string): ExpectedError => new ExpectedError('bad-option', text);
 
@@ -87,10 +87,7 @@ const largestUnit = 1000;
 function quotaOf({ unit, limitConnectRate }: QuotaFlags): QuotaOptions {
   if (limitConnectRate === true && unit === undefined)
     throw badOption('--limit-connect-rate goes by --unit, which is missing.');
-  return {
-    ...(unit !== undefined && { unit: sizeOf(unit) }),
-    ...(limitConnectRate === true && { limitConnectRate }),
-  };
+  return { unit: unit === undefined ? undefined : sizeOf(unit), limitConnectRate };
 }
 
 function sizeOf(text: string): ServiceSize {

@@ -1,9 +1,16 @@
 /** What the REST APIs of both services have in common: tokens, routes, sends, ends, questions and errors. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import { pathAndQuery, readBody, type Terminable, guardLater } from '../http/loopbackServer';
+import {
+  bearerToken,
+  pathAndQuery,
+  readBody,
+  reply,
+  type Terminable,
+  guardLater,
+} from '../http/loopbackServer';
 import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
-import { isGroupName, jsonIn, partsOf, type Emulator, bearerToken } from './emulator';
+import { isGroupName, jsonIn, partsOf, type Emulator } from './emulator';
 import type { UpstreamHandlers } from './upstreamCalls';
 
 export interface RestHost<Hub> extends Pick<
@@ -141,16 +148,11 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   return run({ hub: host.hub(asked.hub), names, query, contentType, body, url }, host);
 }
 
-function writeAnswer(response: ServerResponse, { status, body, headers }: RestAnswer): void {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  response.writeHead(status, {
-    ...(body !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
-    // An answer without a body has no length when the status says so (RFC 9110, 8.6).
-    ...(status !== 204 && { 'Content-Length': Buffer.byteLength(text) }),
+const writeAnswer = (response: ServerResponse, { status, body, headers }: RestAnswer): void =>
+  reply(response, status, body && JSON.stringify(body), {
+    ...(body && { 'Content-Type': 'application/json; charset=utf-8' }),
     ...headers,
   });
-  response.end(text);
-}
 
 const notFound = new RestError(404, 'There is nothing at this path.');
 
@@ -160,7 +162,7 @@ function lendKey({ accessTokens }: Pick<RestHost<unknown>, 'accessTokens'>): Res
 }
 
 async function checkToken(host: RestHost<unknown>, request: IncomingMessage): Promise<void> {
-  const bearer = bearerToken(request.headers.authorization, new URLSearchParams());
+  const bearer = bearerToken(request);
   const token = await host.accessTokens.checkApplication(bearer, host.urlsOf(request.url ?? ''));
   if (!('status' in token)) return;
   const headers = token.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : undefined;

@@ -1,6 +1,5 @@
 /** The side of the application: answers the events that a service sends over HTTP. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { callbacks } from '../../base/message';
 import { withoutEnd } from '../../base/text';
@@ -15,6 +14,7 @@ import {
   listenOnLoopback,
   loopbackHost,
   loopbackServer,
+  reply,
   stopServer,
   readBody,
   guardLater,
@@ -70,17 +70,17 @@ export async function upstreamHandler(
       const header = (name: string): string => String(headers[name] ?? '');
       // The handshake against abuse: this handler agrees to get events from whoever can sign them.
       if (method === 'OPTIONS') {
-        write(response, { status: 200, headers: { 'WebHook-Allowed-Origin': '*' } });
+        reply(response, 200, '', { 'WebHook-Allowed-Origin': '*' });
         return;
       }
       const take = (body: Buffer): void =>
         guardLater(
           response,
-          handle({ header, body }).then((answer) => write(response, answer)),
+          handle({ header, body }).then(({ status, headers, body: answer }) =>
+            reply(response, status, answer, headers),
+          ),
         );
-      const tooLong = (): void =>
-        write(response, { status: 413, headers: { Connection: 'close' } });
-      readBody(request, response, maximumBodyBytes, take, tooLong);
+      readBody(request, response, maximumBodyBytes, take);
     },
   });
   const taken = await listenOnLoopback(server, port);
@@ -103,12 +103,6 @@ interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-}
-
-function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  const length = status === 204 ? {} : { 'Content-Length': body?.length ?? 0 };
-  response.writeHead(status, { ...headers, ...length });
-  response.end(body);
 }
 
 /**

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
-import { pathAndQuery } from '../http/loopbackServer';
+import { bearerToken, pathAndQuery } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
 import { mostGroups } from '../hub/hubGroups';
 import {
   isGroupName,
   jsonIn,
   partsOf,
-  bearerToken,
   claimTexts,
   textsOf,
   type TokenClaims,
@@ -48,7 +47,7 @@ export async function admit(
   connectionId: string,
 ): Promise<Admission | Refusal> {
   const { hub, query, offered } = connect;
-  const token = bearerToken(request.headers.authorization, query);
+  const token = bearerToken(request, query);
   const isAnonymous = token === undefined && host.allowAnonymous;
   // Tokens name the path of the hub also when the connect has it in the query.
   const urls = [...host.urlsOf(`/client/hubs/${hub}`), ...host.urlsOf(`/client/?hub=${hub}`)];

@@ -310,17 +310,14 @@ export class Delivery {
 
   numbered({ format }: Subprotocol, sequenceId: number): [head: Buffer, tail: Buffer] {
     const tail = this.tail(format);
-    const head =
-      format === 'json' ? jsonDataHead(sequenceId) : protobufDataHead(sequenceId, tail.length);
+    const head = dataHead(format, tail, sequenceId);
     const header = serverHeader(opcodes[format], head.length + tail.length);
     return [Buffer.concat([header, head]), tail];
   }
 
   private plainFrame({ format }: Subprotocol): Buffer {
     const tail = this.tail(format);
-    const head =
-      format === 'json' ? jsonDataHead(undefined) : protobufDataHead(undefined, tail.length);
-    return serverFrame(opcodes[format], Buffer.concat([head, tail]));
+    return serverFrame(opcodes[format], Buffer.concat([dataHead(format, tail), tail]));
   }
 
   private tail(format: Subprotocol['format']): Buffer {
@@ -335,6 +332,9 @@ export class Delivery {
   }
 }
 
+const dataHead = (format: Subprotocol['format'], tail: Buffer, sequenceId?: number): Buffer =>
+  format === 'json' ? jsonDataHead(sequenceId) : protobufDataHead(sequenceId, tail.length);
+
 const opcodes = { json: opcode.text, protobuf: opcode.binary } as const;
 
 /** Bounds of the service; a client that lags further behind is closed for good. */
@@ -342,37 +342,26 @@ const maxMessages = 1000;
 const maxBytes = 16 * 1024 * 1024;
 
 export class UnackedMessages {
-  private deliveries: Delivery[] = [];
-  private head = 0;
+  private readonly deliveries: Delivery[] = [];
   private bytes = 0;
-  private lastId = 0;
+  /** Sequence id of the first of them. */
+  firstId = 1;
 
   add(delivery: Delivery): boolean {
     const bytes = this.bytes + delivery.payloadBytes;
-    if (this.deliveries.length - this.head >= maxMessages || bytes > maxBytes) return false;
+    if (this.deliveries.length >= maxMessages || bytes > maxBytes) return false;
     this.bytes = bytes;
     this.deliveries.push(delivery);
-    this.lastId++;
     return true;
   }
 
   acknowledge(sequenceId: WireId): void {
-    while (this.firstId <= sequenceId && this.head < this.deliveries.length) {
-      this.bytes -= this.deliveries[this.head++]!.payloadBytes;
-    }
-    // Cut the used part off only when it is the larger one: constant cost per message.
-    if (this.head * 2 > this.deliveries.length) {
-      this.deliveries = this.deliveries.slice(this.head);
-      this.head = 0;
-    }
+    for (; this.firstId <= sequenceId && this.deliveries.length > 0; this.firstId++)
+      this.bytes -= this.deliveries.shift()!.payloadBytes;
   }
 
   at(sequenceId: number): Delivery | undefined {
-    return this.deliveries[this.head + sequenceId - this.firstId];
-  }
-
-  get firstId(): number {
-    return this.lastId - (this.deliveries.length - this.head) + 1;
+    return this.deliveries[sequenceId - this.firstId];
   }
 }
 

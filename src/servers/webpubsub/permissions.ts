@@ -92,58 +92,38 @@ function grantOf(permission: Permission, roles: readonly string[]): Grant {
 
 const maxStars = 5;
 
-type Piece = { readonly literal: string } | { readonly many: boolean; readonly crosses: boolean };
-
 type GroupPattern = (group: string) => boolean;
 
 /** The meaning of a pattern, undefined when it has too many stars or ends in the middle of an escape. */
 export function groupPattern(pattern: string): GroupPattern | undefined {
-  const pieces: Piece[] = [];
-  let stars = 0;
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern[at]!;
-    if (character === '\\') {
-      const escaped = pattern[++at];
-      if (escaped === undefined) return undefined;
-      pieces.push({ literal: escaped });
-    } else if (character === '*') {
-      const crosses = pattern[at + 1] === '*';
-      if (crosses) at++;
-      stars += crosses ? 2 : 1;
-      pieces.push({ many: true, crosses });
-    } else {
-      pieces.push(character === '?' ? { many: false, crosses: false } : { literal: character });
-    }
-  }
-  return stars > maxStars ? undefined : (group) => matches(pieces, group);
+  const pieces: readonly string[] = pattern.match(/\\[^]|\*\*?|[^]/gu) ?? [];
+  const stars = pieces.filter(isStar).join('').length;
+  if (stars > maxStars || pieces.at(-1) === '\\') return undefined;
+  return (group) => matches(pieces, group);
 }
 
+const isStar = (piece: string | undefined): boolean => piece?.startsWith('*') === true;
+
 /** Goes through the name once, with all places of the pattern it may have come to: never exponential. */
-function matches(pieces: readonly Piece[], group: string): boolean {
+function matches(pieces: readonly string[], group: string): boolean {
   let places = reach(pieces, new Set([0]));
   for (const character of group) {
     const next = new Set<number>();
-    for (const place of places) {
-      const piece = pieces[place];
-      if (piece === undefined) continue;
-      if ('literal' in piece) {
-        if (piece.literal === character) next.add(place + 1);
-      } else if (piece.crosses || character !== '.') {
-        next.add(piece.many ? place : place + 1);
-      }
-    }
-    if (next.size === 0) return false;
+    for (const place of places)
+      if (fits(pieces[place], character)) next.add(isStar(pieces[place]) ? place : place + 1);
     places = reach(pieces, next);
   }
   return places.has(pieces.length);
 }
 
+function fits(piece: string | undefined, character: string): boolean {
+  if (piece === '*' || piece === '?') return character !== '.';
+  return piece === '**' || piece?.replace('\\', '') === character;
+}
+
 /** Adds the places behind stars, which may stand for nothing. */
-function reach(pieces: readonly Piece[], places: Set<number>): Set<number> {
+function reach(pieces: readonly string[], places: Set<number>): Set<number> {
   // A set that grows is gone through to its new end.
-  for (const place of places) {
-    const piece = pieces[place];
-    if (piece !== undefined && 'many' in piece && piece.many) places.add(place + 1);
-  }
+  for (const place of places) if (isStar(pieces[place])) places.add(place + 1);
   return places;
 }

@@ -1,7 +1,6 @@
 /** An emulator of Azure Web PubSub: clients of each subprotocol, REST calls and event handlers. */
 import { inBackground } from '../../base/background';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import { ExpectedError } from '../../base/expectedError';
 import {
   type ClientMessage,
@@ -34,7 +33,7 @@ interface WebPubSubCounts {
 
 export type WebPubSubEmulator = Pick<
   RunningEmulator,
-  'connectionCount' | 'connectionString' | 'counts' | 'dispose' | 'rotateKeys'
+  'accessKeys' | 'accessTokens' | 'connectionCount' | 'connectionString' | 'counts' | 'dispose'
 >;
 
 const maxMessageBytes = 1024 * 1024;
@@ -97,11 +96,6 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     }
   }
 
-  override async dispose(): Promise<void> {
-    await super.dispose();
-    this.upstream.dispose();
-  }
-
   protected answer(request: IncomingMessage, response: ServerResponse): void {
     answerRest(webPubSubRest, this, request, response);
   }
@@ -113,7 +107,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
       return;
     }
     const id = connect.query.get('awps_connection_id');
-    const refusal = id === null ? this.quota.refusal(performance.now()) : undefined;
+    const refusal = id === null ? this.quota.refusal() : undefined;
     if (id !== null) this.recover(id, connect, upgrade);
     else if (refusal === undefined) guardLater(upgrade.socket, this.admit(connect, upgrade));
     else refuseUpgrade(upgrade.socket, refusal);

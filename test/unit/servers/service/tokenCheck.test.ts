@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SignJWT } from 'jose';
-import { bearerToken, textsOf, TokenCheck } from '../../../../src/servers/service/emulator';
+import { textsOf, TokenCheck } from '../../../../src/servers/service/emulator';
 
 const key = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
 const nowMs = 1_800_000_000_000;
@@ -152,12 +152,5 @@ describe('the check of access tokens', () => {
     }
     const long = await tokens.check('a'.repeat(4097), [client]);
     assert.ok('status' in long && long.status === 413);
-  });
-
-  it('is found in the header or in the query', () => {
-    const query = new URLSearchParams('access_token=b');
-    assert.equal(bearerToken('bearer a', query), 'a');
-    assert.equal(bearerToken(undefined, query), 'b');
-    assert.equal(bearerToken('Basic a', new URLSearchParams()), undefined);
   });
 });

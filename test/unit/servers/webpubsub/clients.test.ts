@@ -7,6 +7,7 @@ import {
   readProtobufServerMessage,
   writeProtobufClientMessage,
 } from '../../../../src/wire/webpubsub/protobufMessages';
+import { rotateKeys } from '../../../fakes/serviceFaults';
 import { endpointOf, json, Peer, protobuf, restText, tokenFor } from '../../../fakes/pubSubPeer';
 
 describe('clients of the emulator of Web PubSub', () => {
@@ -73,7 +74,7 @@ describe('clients of the emulator of Web PubSub', () => {
   it('need a token of the new key once it is rotated', async () => {
     const [url, audience] = [Peer.urlOf(emulator), `${endpointOf(emulator)}/client/hubs/chat`];
     const open = await Peer.connect(emulator, { url });
-    emulator.rotateKeys(['new', 'newer']);
+    rotateKeys(emulator, ['new', 'newer']);
     assert.match(emulator.connectionString, /AccessKey=new;/);
     await assert.rejects(Peer.open(emulator, { url }), /refused with 401/);
     const token = tokenFor({ connectionString: 'AccessKey=newer;' }, audience);
