@@ -6,17 +6,19 @@ using Microsoft.AspNetCore.SignalR;
 
 public sealed class BenchHub : Hub
 {
+    private const string Callback = "Measure";
+
     public Task Echo(long ticks, string payload) =>
-        Clients.Caller.SendAsync("Measure", ticks, payload);
+        Clients.Caller.SendAsync(Callback, ticks, payload);
 
     public Task Broadcast(long ticks, string payload) =>
-        Clients.All.SendAsync("Measure", ticks, payload);
+        Clients.All.SendAsync(Callback, ticks, payload);
 
-    public Task SendToConnection(string receiver, long ticks, string payload) =>
-        Clients.Client(receiver).SendAsync("Measure", ticks, payload);
+    public Task SendToConnection(string id, long ticks, string payload) =>
+        Clients.Client(id).SendAsync(Callback, ticks, payload);
 
-    public Task GroupBroadcast(string receiver, long ticks, string payload) =>
-        Clients.Group(receiver).SendAsync("Measure", ticks, payload);
+    public Task GroupBroadcast(string group, long ticks, string payload) =>
+        Clients.Group(group).SendAsync(Callback, ticks, payload);
 
     public Task JoinGroup(string group) =>
         Groups.AddToGroupAsync(Context.ConnectionId, group);

@@ -16,6 +16,8 @@ using Microsoft.AspNetCore.SignalR;
 /// <summary>Hands the messages of a benchmark back to those who are to measure them.</summary>
 public sealed class BenchHub : Hub
 {
+    private const string Callback = "RecordLatency";
+
     public override async Task OnConnectedAsync()
     {
         await base.OnConnectedAsync();
@@ -23,26 +25,26 @@ public sealed class BenchHub : Hub
     }
 
     public Task Echo(IDictionary<string, object> message) =>
-        Clients.Caller.SendAsync("RecordLatency", message);
+        Clients.Caller.SendAsync(Callback, message);
 
     public Task Broadcast(IDictionary<string, object> message) =>
-        Clients.All.SendAsync("RecordLatency", message);
+        Clients.All.SendAsync(Callback, message);
 
     public Task SendToClient(IDictionary<string, object> message) =>
-        Clients.Client(TextOf(message, "information.ConnectionId")).SendAsync("RecordLatency", message);
+        Clients.Client(TextOf(message, "information.ConnectionId")).SendAsync(Callback, message);
 
     public Task SendToGroup(IDictionary<string, object> message) =>
-        Clients.Group(TextOf(message, "information.GroupName")).SendAsync("RecordLatency", message);
+        Clients.Group(TextOf(message, "information.GroupName")).SendAsync(Callback, message);
 
-    public async Task JoinGroup(string group)
+    public async Task JoinGroup(string groupName)
     {
-        await Groups.AddToGroupAsync(Context.ConnectionId, group);
+        await Groups.AddToGroupAsync(Context.ConnectionId, groupName);
         await Clients.Caller.SendAsync("JoinGroup");
     }
 
-    public async Task LeaveGroup(string group)
+    public async Task LeaveGroup(string groupName)
     {
-        await Groups.RemoveFromGroupAsync(Context.ConnectionId, group);
+        await Groups.RemoveFromGroupAsync(Context.ConnectionId, groupName);
         await Clients.Caller.SendAsync("LeaveGroup");
     }
 

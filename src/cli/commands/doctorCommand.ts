@@ -3,7 +3,7 @@ import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../engine/lead/machineLimits';
-import { hubCode } from '../../run/hubCode';
+import { hubCode } from '../../run/bundles/hubCode';
 import { probeTarget, type ProbedHub, type ProbeParts } from '../../run/probeTarget';
 import { readNamedFile } from '../../run/textFile';
 import type { Override } from '../../scenario/read/overrides';

@@ -13,7 +13,7 @@ import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/editYaml';
 import type { MissingMethods } from '../../run/askTarget';
 import { probeTarget, type ProbeParts } from '../../run/probeTarget';
-import { hubCode } from '../../run/hubCode';
+import { hubCode } from '../../run/bundles/hubCode';
 import { readNamedFile } from '../../run/textFile';
 import { openTarget, probeByKind } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { HubDialect } from '../base/message';
+import type { HubDialect } from '../../base/message';
 
 /**
  * C# for a hub that answers every use case of a dialect, of ASP.NET Core or of ASP.NET SignalR, which has no streams.

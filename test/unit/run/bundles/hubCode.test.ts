@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { hubCode } from '../../../src/run/hubCode';
-import { contractMethods } from '../../../src/usecases/registry';
+import { hubCode } from '../../../../src/run/bundles/hubCode';
+import { contractMethods } from '../../../../src/usecases/registry';
 
 describe('the C# of a hub', () => {
   const script = path.resolve('dist', 'cli.js');
