@@ -115,8 +115,8 @@ export const panelStrings = {
   inAndOut: '{0} msg/s in, {1} out',
   brokenLimit: '{0} {1}, limit {2}',
   backlog: 'backlog',
-  stepHeld: 'held',
-  stepMissed: 'did not hold',
+  stepHeld: 'passed',
+  stepMissed: 'failed',
   stepNotOffered: 'not offered in time',
   stepTooShort: 'too short to say',
 

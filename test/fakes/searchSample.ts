@@ -8,7 +8,7 @@ const step = (index: number, value: number, p50: number, latencyUs: number): Sea
   ...(latencyUs > 1_000_000 && { broken: { ...p99, value: latencyUs } }),
 });
 
-/** That of the drawing: 681 senders held, 687 did not. */
+/** That of the drawing: passed at 681 senders, failed at 687. */
 export const searchSample: SearchSummary = {
   ...{ of: 'senders', from: 100, to: 1000, precision: 0.05, budgetMs: 600_000 },
   ...{ low: 681, high: 687, unit: 5, ended: 'found', broken: p99, elapsedMs: 400_000 },

@@ -113,7 +113,7 @@ describe('signalr-bench run --search', function () {
       assert.equal(done.code, 1, done.stderr);
       const { search: found, recommendation } = JSON.parse(done.stdout) as Result;
       assert.deepEqual([found?.ended, found?.low, recommendation], ['noneHeld', null, null]);
-      assert.match(done.stderr, /✗ 1 sender did not hold, the lowest value of the search/);
+      assert.match(done.stderr, /✗ failed at 1 sender, the lowest value of the search/);
     }),
   );
 });

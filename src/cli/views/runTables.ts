@@ -231,14 +231,14 @@ function toneOf(standing: TriedValue['standing'], isLow: boolean): Tone | undefi
   return standing === 'held' ? undefined : 'warn';
 }
 
-/** `held, twice`; `p99 1.1 s > 1 s, twice`. */
+/** `passed, twice`; `p99 1.1 s > 1 s, twice`. */
 function wordsOf({ judged, held, shown, standing }: TriedValue): string {
-  if (held > 0 && held < judged) return `held ${held} of ${judged} times`;
+  if (held > 0 && held < judged) return `passed ${held} of ${judged} times`;
   if (standing === 'invalid') return 'not offered in time';
   if (standing === 'open') return shown.tooShort ? 'too short to say' : 'left open';
   const often = judged === 2 ? ', twice' : `, ${judged} times`;
   const times = judged === 1 ? '' : often;
-  if (held > 0) return `held${times}`;
+  if (held > 0) return `passed${times}`;
   return shortWords(shown, times);
 }
 

@@ -136,11 +136,11 @@ function statusText(snapshot: Snapshot, progress: RunProgress): string {
   ].join('; ');
 }
 
-/** `400 senders held, 800 did not`, as far as a search knows. */
+/** `passed at 400 senders, failed at 800`, as far as a search knows. */
 function searchText({ of, low, high }: SearchProgress): string[] {
-  const held = low === null ? [] : [`${say(valueWords({ of }, low))} held`];
-  const missed = high === null ? [] : [`${formatCount(high)} did not`];
-  return held.length + missed.length === 0 ? [] : [[...held, ...missed].join(', ')];
+  const passed = low === null ? [] : [`passed at ${say(valueWords({ of }, low))}`];
+  const failed = high === null ? [] : [`failed at ${formatCount(high)}`];
+  return passed.length + failed.length === 0 ? [] : [[...passed, ...failed].join(', ')];
 }
 
 const placeText = (index: number, count: number, search: SearchProgress | undefined): string =>

@@ -85,7 +85,7 @@ export interface Headline {
   readonly rest?: Words;
 }
 
-/** `✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
+/** `✓ passed at 681 senders, failed at 687: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
 export function searchHeadline(search: SearchSummary, first: VerdictReason | undefined): Headline {
   const { low, high, ended } = search;
   const words = (value: number | null): Words => valueWords(search, value ?? 0);
@@ -105,12 +105,12 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
     case 'allHeld': {
       const facts = { sign: '✓', frame: '{0} {1}' } as const;
       if (search.ceiling === undefined) {
-        const lead = sentence('{0} held, the highest value of the search', words(low));
+        const lead = sentence('passed at {0}, the highest value of the search', words(low));
         return { ...facts, lead, rest: factsOf(search) };
       }
       return {
         ...facts,
-        lead: sentence('{0} held, the most that the pauses of its sessions allow', words(low)),
+        lead: sentence('passed at {0}, the most that the pauses of its sessions allow', words(low)),
         rest: joined([factsOf(search), sentence('search for senders to find more')]),
       };
     }
@@ -128,7 +128,7 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
       };
     }
     case 'noneHeld':
-      return judged('✗', sentence('{0} did not hold, the lowest value of the search', words(high)));
+      return judged('✗', sentence('failed at {0}, the lowest value of the search', words(high)));
     case 'generatorLimit':
       return notOffered(search, first);
     case 'targetLost':
@@ -149,10 +149,10 @@ function intervalWords({ of, low, high }: SearchSummary): Words {
   if (low === null)
     return high === null
       ? sentence('no step passed or failed')
-      : sentence('{0} did not hold', words(high));
+      : sentence('failed at {0}', words(high));
   return high === null
     ? joined([sentence('at least {0}', words(low)), sentence('the limit was not reached')])
-    : sentence('{0} held, {1} did not', words(low), formatCount(high));
+    : sentence('passed at {0}, failed at {1}', words(low), formatCount(high));
 }
 
 /** What is known where a step could not be offered, or was disturbed each time it was tried. */
@@ -165,7 +165,7 @@ function notOffered(search: SearchSummary, first: VerdictReason | undefined): He
   if (low === null) {
     const lead =
       high !== null
-        ? sentence('{0} did not hold', words(high))
+        ? sentence('failed at {0}', words(high))
         : isLimit
           ? sentence('this machine cannot offer the lowest value of the search')
           : sentence('no step passed or failed');

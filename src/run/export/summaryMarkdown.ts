@@ -204,7 +204,7 @@ function searchTable(search: SearchSummary): string[] {
       return [
         plain(say(valueWords(search, value))),
         ...[us(p50), us(p99), formatCount(lost)],
-        plain(`held ${held} of ${judged}${broke}${disturbed}${short}`),
+        plain(`passed ${held} of ${judged}${broke}${disturbed}${short}`),
       ];
     });
   return [...tableWith(['value', 'p50', 'p99', 'lost', 'steps that held'], rows), ''];

@@ -53,7 +53,7 @@ const sourcesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(path.join(folder, name), 'utf8'));
-const sources = ['src/extension', 'src/session'].flatMap(sourcesIn);
+const sources = ['src/extension', 'src/run'].flatMap(sourcesIn);
 const source = sources.join('\n');
 
 const literal = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/;

@@ -59,7 +59,7 @@ describe('a search in the panel', () => {
 
   it('says first what held and what did not', () => {
     const { lead, rest, tone } = sentenceOf(done);
-    assert.deepEqual([lead, tone], ['681 senders held, 687 did not.', 'good']);
+    assert.deepEqual([lead, tone], ['Passed at 681 senders, failed at 687.', 'good']);
     assert.match(rest, /^p99 1\.1 s, limit 1 s \(12 steps, 6:40, generator healthy\)\.$/);
   });
 
@@ -70,7 +70,7 @@ describe('a search in the panel', () => {
     const { rows } = searchTable(searchSample, done);
     assert.equal(rows.length, 12);
     assert.deepEqual(rows[3], ['4', '800', '620 ms', '1.9 s', '0', 'p99 1.9 s, limit 1 s']);
-    assert.deepEqual(rows[4], ['5', '600', '3.1 ms', '38 ms', '0', 'held']);
+    assert.deepEqual(rows[4], ['5', '600', '3.1 ms', '38 ms', '0', 'passed']);
   });
 
   it('takes the spectrum and the rates from the highest value that held', () => {

@@ -98,7 +98,7 @@ describe('the end of a drain', () => {
     assert.equal(late.latencyUs.count, 96);
     assert.equal(
       late.verdict.reasons[0]?.message,
-      '4 of 100 deliveries had not arrived when the drain ended, and only 1 % may be slower than 1 s',
+      '4 of 100 deliveries lost, and only 1 % may be slower than 1 s',
     );
   });
 

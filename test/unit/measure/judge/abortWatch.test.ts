@@ -50,7 +50,7 @@ describe('an objective that may end a step', () => {
     watch.note(3 * second, 300);
     // At 3 s what was due in the last 1.5 s may come yet: of 100 that were due by 1 s, 90 have come.
     assert.equal(at(watch, 3, fast(90)), undefined);
-    assert.match(at(watch, 3, fast(89))!, /^11 of 100 deliveries had not arrived/);
+    assert.match(at(watch, 3, fast(89))!, /^11 of 100 deliveries lost/);
     // Half a second later those of the next second are overdue as well.
     assert.equal(at(watch, 3.5, fast(180)), undefined);
     assert.match(at(watch, 3.5, fast(179))!, /^21 of 200 deliveries had not arrived/);

@@ -155,7 +155,7 @@ describe('judgeStep', () => {
     assert.deepEqual(
       verdict.reasons.map(({ message }) => message),
       [
-        '1,040 of 100,000 deliveries had not arrived when the drain ended, and only 1 % may be slower than 1 s',
+        '1,040 of 100,000 deliveries lost, and only 1 % may be slower than 1 s',
         '98.96 % of 100,000 deliveries arrived, below the limit of 99 %',
       ],
     );

@@ -27,11 +27,11 @@ describe('searchHeadline', () => {
   it('says what held, what did not, and why', () => {
     assert.equal(
       said({}),
-      '✓ 681 senders held, 687 did not: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
+      '✓ passed at 681 senders, failed at 687: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
     );
     assert.equal(
       said({ of: 'rate', low: 6810, high: 6990, broken: null }),
-      '✓ 6,810 msg/s held, 6,990 did not (12 steps, 6:40, generator healthy)',
+      '✓ passed at 6,810 msg/s, failed at 6,990 (12 steps, 6:40, generator healthy)',
     );
   });
 
@@ -55,19 +55,19 @@ describe('searchHeadline', () => {
         said({ ended: 'stopped', low: 400, high: 800 }, 'a worker was lost'),
       ],
       [
-        '✓ 1,000 senders held, the highest value of the search (12 steps, 6:40, generator healthy)',
-        '✓ time ran out; 400 senders held, 800 did not: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
+        '✓ passed at 1,000 senders, the highest value of the search (12 steps, 6:40, generator healthy)',
+        '✓ time ran out; passed at 400 senders, failed at 800: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
         '✓ time ran out: at least 400 senders; the limit was not reached (12 steps, 6:40, generator healthy)',
-        '✗ time ran out; 100 senders did not hold: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
+        '✗ time ran out; failed at 100 senders: p99 1.1 s, limit 1 s (12 steps, 6:40, generator healthy)',
         '✗ time ran out: step 2: it was too short; no step passed or failed (12 steps, 6:40, generator healthy)',
-        '✗ 100 senders did not hold, the lowest value of the search: p99 1.1 s, limit 1 s (1 step, 0:05, generator healthy)',
+        '✗ failed at 100 senders, the lowest value of the search: p99 1.1 s, limit 1 s (1 step, 0:05, generator healthy)',
         '⚠ at least 800 senders; this machine cannot offer more: step 4: it used 98 % of a core',
         '⚠ this machine cannot offer the lowest value of the search',
         '■ the target was lost: at least 400 senders; the limit was not reached',
         '■ the target was lost: at least 400 senders; the limit was not reached; All connections were closed.',
         '■ no step passed or failed; Start the server.',
         '■ the search was stopped; no step passed or failed',
-        '■ the search was stopped; 400 senders held, 800 did not; a worker was lost',
+        '■ the search was stopped; passed at 400 senders, failed at 800; a worker was lost',
       ],
     );
   });
@@ -90,7 +90,7 @@ describe('searchHeadline', () => {
       [
         null,
         66,
-        '⚠ 66 senders did not hold: step 15 was disturbed on this machine; something else took the processor',
+        '⚠ failed at 66 senders: step 15 was disturbed on this machine; something else took the processor',
       ],
       [
         null,
@@ -109,7 +109,7 @@ describe('searchHeadline', () => {
     const held = { of: 'rate', ended: 'allHeld', low: 26, high: null, broken: null } as const;
     assert.equal(
       said({ ...held, ceiling: 'pauses' }),
-      '✓ 26 msg/s held, the most that the pauses of its sessions allow (12 steps, 6:40, generator healthy); search for senders to find more',
+      '✓ passed at 26 msg/s, the most that the pauses of its sessions allow (12 steps, 6:40, generator healthy); search for senders to find more',
     );
   });
 

@@ -483,7 +483,7 @@ describe('the page', () => {
     assert.equal(card.match(/class="band"/g)?.length, 1);
     assert.match(
       card,
-      /<td>700 senders<\/td><td>2 ms<\/td><td>40 ms<\/td><td>0<\/td><td>held<\/td>/,
+      /<td>700 senders<\/td><td>2 ms<\/td><td>40 ms<\/td><td>0<\/td><td>passed<\/td>/,
     );
     assert.match(
       card,

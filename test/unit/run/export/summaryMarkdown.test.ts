@@ -32,12 +32,15 @@ describe('summaryMarkdown', () => {
 
   it('lists the values of a search', () => {
     const text = summaryMarkdown({ ...sampleResult(), search: searchSample });
-    assert.match(text, /\n\*\*✓ 681 senders held, 687 did not: p99 1\.1 s, limit 1 s \(12 steps/);
-    assert.match(text, /\n\| value \| p50 \| p99 \| lost \| steps that held \|\n/);
-    assert.match(text, /\n\| 681 senders \| 11ms \| 930ms \| 0 \| held 2 of 2 \|\n/);
     assert.match(
       text,
-      /\n\| 687 senders \| 14ms \| 1.1s \| 0 \| held 0 of 2: p99 1\.1 s, limit 1 s \|\n/,
+      /\n\*\*✓ passed at 681 senders, failed at 687: p99 1\.1 s, limit 1 s \(12 steps/,
+    );
+    assert.match(text, /\n\| value \| p50 \| p99 \| lost \| steps that held \|\n/);
+    assert.match(text, /\n\| 681 senders \| 11ms \| 930ms \| 0 \| passed 2 of 2 \|\n/);
+    assert.match(
+      text,
+      /\n\| 687 senders \| 14ms \| 1.1s \| 0 \| passed 0 of 2: p99 1\.1 s, limit 1 s \|\n/,
     );
   });
 
@@ -45,13 +48,13 @@ describe('summaryMarkdown', () => {
     const [first] = searchSample.steps;
     const steps = [{ ...first!, status: 'invalid' as const }, first!, first!];
     const text = summaryMarkdown({ ...sampleResult(), search: { ...searchSample, steps } });
-    assert.match(text, /\| held 2 of 2; 1 not offered in time \|\n/);
+    assert.match(text, /\| passed 2 of 2; 1 not offered in time \|\n/);
     const short = [{ ...first!, status: 'incomplete' as const, tooShort: true as const }];
     const said = summaryMarkdown({
       ...sampleResult(),
       search: { ...searchSample, steps: short },
     });
-    assert.match(said, /\| held 0 of 0; too short to say \|\n/);
+    assert.match(said, /\| passed 0 of 0; too short to say \|\n/);
   });
 
   it('says how the load was driven only where that is unusual', () => {
