@@ -112,7 +112,7 @@ describe('the numbers of a step', () => {
       const said = summary.verdict.reasons.map(({ message }) => message).join('\n');
       const check = summary.verdict.checks!.find(({ metric }) => metric === 'delivered');
       assert.equal(check!.value, inTime / expected);
-      const [, count] = /(\d+) of \d+ deliveries had not arrived/.exec(said) ?? [];
+      const [, count] = /(\d+) of \d+ deliveries lost/.exec(said) ?? [];
       if (count !== undefined) assert.equal(Number(count), lost);
     });
     fc.assert(property, { numRuns: 150 });
