@@ -1,7 +1,20 @@
+import { Conductor, type ConductorContext } from '../../src/engine/lead/conductor';
+import type { Plan, PlanStep } from '../../src/plan/plan';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import { noConnections, type WorkerSample } from '../../src/measure/sample';
-import type { PlanStep } from '../../src/plan/plan';
 import { workerSampleOf } from './sample';
+
+/** Leads a run on those workers, on a machine that is none. */
+export const conductorOf = (
+  plan: Plan,
+  given: Pick<ConductorContext, 'startWorkers' | 'nowUs'> & Partial<ConductorContext>,
+): Conductor =>
+  new Conductor(plan, {
+    ...{ keepGoing: false, secrets: [], targetUrls: [] },
+    target: { kind: 'local', url: 'http://127.0.0.1:1/' },
+    machine: { cores: 1, node: '20', platform: 'linux', workers: plan.workers.length },
+    ...given,
+  });
 
 type OrderOf<T extends ToWorker['type']> = Extract<ToWorker, { readonly type: T }>;
 /** What a worker does at an order, in place of what it does by itself; `false`: it is silent. */

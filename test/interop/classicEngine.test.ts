@@ -32,7 +32,11 @@ describe('the engine against the official server of ASP.NET SignalR', function (
 
   for (const transport of ['Websockets', 'ServerSentEvents', 'LongPolling'])
     beside(`counts a mix exactly over ${transport}`, async () => {
-      const config = { connections, transport, skipNegotiation: false, connectionType: 'AspNet' };
+      const config = {
+        ...{ connections, transport, skipNegotiation: false, connectionType: 'AspNet' },
+        // A server that compiles its code under load answers when it can; nobody gives it up.
+        connectTimeout: '120s',
+      };
       const mix = entries.map(({ receivers: _each, ...entry }) => entry);
       const run = await loadRun({
         ...{ target: server!.url, entries: mix, workers: 1, config },

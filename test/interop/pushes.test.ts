@@ -32,7 +32,6 @@ describe('a hub in ASP.NET Core that calls its clients on its own', function () 
 
   for (const [transport, driver] of [
     ['Websockets', 'native'],
-    ['ServerSentEvents', 'native'],
     ['LongPolling', 'native'],
     ['Websockets', 'sdk'],
   ] as const) {
@@ -65,7 +64,7 @@ describe('a hub in ASP.NET Core that calls its clients on its own', function () 
           },
         ],
         config: {
-          ...{ connections, warmup: 0, singleStepDuration: '4s', skipNegotiation: false },
+          ...{ connections, warmup: 0, singleStepDuration: '2s', skipNegotiation: false },
           ...{ transport, driver },
         },
         workers: 2,
@@ -119,7 +118,7 @@ describe('a hub in ASP.NET Core that calls its clients on its own', function () 
 });
 
 describe('an official client with MessagePack that broadcasts beside a run', function () {
-  for (const transport of ['Websockets', 'LongPolling'] as const)
+  for (const transport of ['Websockets'] as const)
     it(`has sent what the connections of the run have got: over ${transport}`, async () => {
       const hub = await startBenchHub();
       const client = new HubConnectionBuilder()
@@ -142,7 +141,7 @@ describe('an official client with MessagePack that broadcasts beside a run', fun
           parameters: { messageSize: undefined, sendingInterval: undefined },
           config: {
             ...{ connections, transport, protocol: 'messagepack', skipNegotiation: false },
-            ...{ warmup: 0, singleStepDuration: '4s' },
+            ...{ warmup: 0, singleStepDuration: '2s' },
           },
           during: (run) =>
             run.onSnapshot(({ phase }) => {

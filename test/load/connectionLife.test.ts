@@ -29,7 +29,6 @@ describe('connections that come and go', function () {
 
   for (const [transport, protocol] of [
     ['Websockets', 'json'],
-    ['ServerSentEvents', 'json'],
     ['LongPolling', 'messagepack'],
   ]) {
     test(`loses no count over ${transport} in ${protocol} when lives are short`, async () => {

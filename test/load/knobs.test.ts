@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { withHubHere } from '../fakes/loadHub';
-import { echoPeer } from '../fakes/loadPeers';
 import { assertConsistent, loadRun, missedBy, onlyStep } from './loadRun';
 import { sideBySide } from '../fakes/sideBySide';
 
@@ -38,52 +37,6 @@ describe('what a target does wrong is counted exactly', function () {
         'step 1: 28 duplicates came on top of the 200 expected (14 %), above the limit of 0 %',
       );
     }));
-
-  test('deliveries that overtake each other', async () => {
-    let waiting: string | undefined;
-    const peer = await echoPeer(({ client, delivery }) => {
-      if (waiting === undefined) {
-        waiting = delivery;
-      } else {
-        client.send(delivery);
-        client.send(waiting);
-        waiting = undefined;
-      }
-    });
-    try {
-      const run = await loadRun({
-        target: peer.url,
-        config: { ...noWarmup, connections: 1, dialect: 'recordLatency' },
-        parameters: { sendingInterval: '5ms' },
-      });
-      const step = onlyStep(run);
-      assert.equal(step.received, 100);
-      assert.equal(step.outOfOrder, 50);
-      assert.equal(step.duplicated + step.lost, 0);
-    } finally {
-      await peer.dispose();
-    }
-  });
-
-  test('deliveries to connections that were not meant', async () => {
-    const peer = await echoPeer(({ clients, client, delivery }) => {
-      for (const other of clients) if (other !== client) other.send(delivery);
-      // Last, so that the run does not end before the others have theirs.
-      client.send(delivery);
-    });
-    try {
-      const run = await loadRun({
-        target: peer.url,
-        config: { ...noWarmup, connections: 4, dialect: 'recordLatency' },
-      });
-      const step = onlyStep(run);
-      assert.equal(step.received, 40);
-      assert.equal(step.extra, 40 * 3);
-      assert.equal(step.lost + step.duplicated + step.outOfOrder, 0);
-    } finally {
-      await peer.dispose();
-    }
-  });
 
   test('deliveries that come after the drain, in the step they were sent in', () =>
     withHubHere('--delay 1500ms', async ({ url }) => {

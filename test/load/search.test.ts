@@ -79,41 +79,4 @@ describe('signalr-bench run --search', function () {
       );
     }),
   );
-
-  itBeside('sends messages of the size that is searched', () =>
-    withHubHere('', async ({ url }) => {
-      const done = await search(
-        url,
-        ...['--search', 'messageSize', '--budget', '5m', '--precision', '100%'],
-        ...['--set', 'search.from=1000', '--set', 'search.to=4000'],
-        ...['--set', 'config.singleStepDuration=1s', '--set', 'config.warmup=0'],
-      );
-      assert.equal(done.code, 0, done.stderr);
-      const { search: found, steps } = JSON.parse(done.stdout) as Result;
-      assert.equal(found?.ended, 'allHeld');
-      assert.deepEqual(
-        withoutRepeats(
-          steps.map(({ sent, payloadBytesIn, payloadBytesOut }) => [
-            payloadBytesIn / sent,
-            payloadBytesOut / sent,
-          ]),
-        ),
-        [
-          [1000, 1000],
-          [2000, 2000],
-          [4000, 4000],
-        ],
-      );
-    }),
-  );
-
-  itBeside('says that not even the lowest value holds', () =>
-    withHubHere('--drop-every 2', async ({ url }) => {
-      const done = await search(url, '--search', '--set', 'config.singleStepDuration=500ms');
-      assert.equal(done.code, 1, done.stderr);
-      const { search: found, recommendation } = JSON.parse(done.stdout) as Result;
-      assert.deepEqual([found?.ended, found?.low, recommendation], ['noneHeld', null, null]);
-      assert.match(done.stderr, /✗ failed at 1 sender, the lowest value of the search/);
-    }),
-  );
 });

@@ -150,25 +150,4 @@ describe('sessions, on the embedded hub', function () {
 
   it('are in the same groups where they run in several processes, and count as exactly', () =>
     meet({ processes: 2 }));
-
-  it('say at which call they break off, and why', async () => {
-    const result = await loadRun({
-      target: hub.url,
-      useCase: 'session',
-      parameters: {
-        ...{ messageSize: undefined, sendingInterval: undefined, sessionInterval: '100ms' },
-        steps: [
-          { call: 'GetHistory', arguments: ['empty', 1], keep: { last: '$[0].id' } },
-          { call: 'Acknowledge', arguments: ['{last}'] },
-        ],
-      },
-      config: { connections, singleStepDuration: '300ms', warmup: 0 },
-    });
-    const { calls, sessions, errors } = onlyStep(result);
-    assert.equal(sessions!.started, 3 * connections);
-    assert.deepEqual(sessions!.brokenOffAt, { Acknowledge: sessions!.brokenOff });
-    assert.equal(calls![1]!.sent, 0);
-    assert.deepEqual(errors, { noValue: sessions!.brokenOff });
-    assert.match(result.errorExamples[0]!.text, /^Acknowledge needs \{last\}/);
-  });
 });

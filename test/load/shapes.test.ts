@@ -35,8 +35,6 @@ describe('shapes of a load', function () {
 
   for (const [what, config, parameters] of [
     ['Poisson arrivals', { arrivals: 'poisson' }, {}],
-    ['jitter', { arrivals: 'jitter' }, {}],
-    ['lognormal think times', {}, { intervalDistribution: 'lognormal' }],
     ['uniform think times after each send', { pacing: 'closed' }, { intervalSpread: '50%' }],
   ] as const) {
     it(`sends with ${what}, each message counted`, async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { gatherUs, napMs } from '../../../src/base/measuringLimits';
 import { seededRandom } from '../../../src/base/random';
-import type { Plan, PlanEntry } from '../../../src/plan/plan';
+import type { Plan } from '../../../src/plan/plan';
 import { readReplay } from '../../../src/record/replay/readReplay';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
 import type { HubSideConnection } from '../../fakes/hubSide';
@@ -71,7 +71,7 @@ const few = fc.integer({ min: 1, max: 5 });
 const shortMs = fc.integer({ min: 0, max: 400 }).map((tenths) => tenths / 10);
 const wholeMs = fc.integer({ min: 0, max: 60 });
 const check = <T>(shape: fc.Arbitrary<T>, test: (drawn: T) => Promise<void>): Promise<void> =>
-  fc.assert(fc.asyncProperty(shape, test), { numRuns: 25 });
+  fc.assert(fc.asyncProperty(shape, test), { numRuns: 8 });
 
 describe('what is due in an idle worker leaves within a nap of its time', function () {
   this.timeout(60_000);
@@ -85,24 +85,6 @@ describe('what is due in an idle worker leaves within a nap of its time', functi
         const found = await departures(plan, answers(afterMs));
         assertEven(found, (interval * 1000) / senders);
         assert.equal(found.length, Math.ceil((1000 * senders) / interval));
-      },
-    ));
-
-  it('messages of each use case of a mix', () =>
-    check(
-      fc.record({
-        echoes: fc.integer({ min: 20, max: 400 }),
-        casts: fc.integer({ min: 20, max: 400 }),
-      }),
-      async ({ echoes, casts }) => {
-        const entryWith = (useCase: string, sendingInterval: number): PlanEntry =>
-          entryOf({ useCase, parameters: { messageSize: 20, sendingInterval } });
-        const entries = [entryWith('echo', echoes), entryWith('broadcast', casts)];
-        const steps = [{ ...step, senders: 7, perEntry: [4, 3] }];
-        const found = await departures(planOf({ entries, steps }), answers(3));
-        assertEven(found.filter(of('Echo')), (echoes * 1000) / 4);
-        assertEven(found.filter(of('Broadcast')), (casts * 1000) / 3);
-        assert.equal(found.length, Math.ceil(4000 / echoes) + Math.ceil(3000 / casts));
       },
     ));
 

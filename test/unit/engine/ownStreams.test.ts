@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
 import { planOf } from '../../fakes/plan';
-import { startUs, StreamBench } from '../../fakes/streamBench';
+import { StreamBench } from '../../fakes/streamBench';
 
 /** Two connections that send every 500 ms, streams of three items 100 ms apart. */
 function bench(parameters: Readonly<Record<string, string | number>>, warmupMs = 0): StreamBench {
@@ -29,6 +29,23 @@ const isOpening = ({ type }: HubMessage): boolean => type === 4 || type === 1;
 function firstSender(test: StreamBench): number {
   test.to(0);
   return test.sent(0).length > 0 ? 0 : 1;
+}
+
+/** With the first stream of whoever is first. */
+function opened(...how: Parameters<typeof bench>) {
+  const test = bench(...how);
+  const index = firstSender(test);
+  return { test, index, invocationId: test.call(index).invocationId };
+}
+
+function assertCounts(
+  { reported }: StreamBench,
+  expected: number,
+  received: number,
+  extra: number,
+): void {
+  const { expected: owed, received: came, extra: more } = reported;
+  assert.deepEqual([owed, came, more], [expected, received, extra]);
 }
 
 describe('streams of the own methods', () => {
@@ -69,15 +86,12 @@ describe('streams of the own methods', () => {
   });
 
   it('bring items that are distinguished by their order alone, whatever they hold', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     for (const [position, value] of [5, null, { a: ['x'] }].entries()) {
       test.to(position * 100 + 10);
       test.hubSends(index, item(invocationId, value));
     }
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 0 });
+    assertCounts(test, 3, 3, 0);
     // `5`, `null`, `{"a":["x"]}`
     assert.equal(test.counts.payloadBytesOut, 1 + 4 + 11);
     test.hubSends(index, { type: 3, invocationId });
@@ -89,18 +103,14 @@ describe('streams of the own methods', () => {
   });
 
   it('read items that do not begin as usual', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     const text = `{"item":[1],"invocationId":"${invocationId}","type":2}\x1e`;
     test.hubSendsText(index, text);
     assert.equal(test.reported['received'], 1);
   });
 
   it('end with an error when items are missing, and owe them', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     test.hubSends(index, item(invocationId), { type: 3, invocationId });
     assert.deepEqual(test.errors, ['invocation: Count: completed after 1 of 3 items']);
     test.to(240);
@@ -109,21 +119,16 @@ describe('streams of the own methods', () => {
   });
 
   it('count what comes beyond their number, after their end, or to nobody', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     test.to(210);
     const one = item(invocationId);
     test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 2 });
+    assertCounts(test, 3, 3, 2);
     assert.deepEqual(test.errors, []);
   });
 
   it('that go up and down count what comes before its item went as extra, and no later one', () => {
-    const test = bench({ streamingItems: up });
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({ streamingItems: up });
     const back = item(invocationId);
     test.hubSends(index, back, back);
     assert.deepEqual([test.reported['received'], test.reported['extra']], [1, 1]);
@@ -131,8 +136,7 @@ describe('streams of the own methods', () => {
     test.hubSends(index, back);
     test.to(210);
     test.hubSends(index, back, { type: 3, invocationId });
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 3, received: 3, extra: 1 });
+    assertCounts(test, 3, 3, 1);
     assert.deepEqual(test.errors, []);
     // From when each was sent: at once, 10 ms and 10 ms later.
     const { maxUs } = test.counts.sample()!.sendLatency!;
@@ -140,19 +144,14 @@ describe('streams of the own methods', () => {
   });
 
   it('do not count what comes of an ended stream in the warm-up', () => {
-    const test = bench({}, 5000);
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({}, 5000);
     const one = item(invocationId);
     test.hubSends(index, one, one, one, one, { type: 3, invocationId }, one);
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 0, received: 0, extra: 0 });
+    assertCounts(test, 0, 0, 0);
   });
 
   it('report once items that come long before they are due', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     const one = item(invocationId);
     test.to(60);
     // 60 ms late, and 40 ms and 140 ms early.
@@ -164,21 +163,16 @@ describe('streams of the own methods', () => {
   });
 
   it('do not take items of the other direction: an upload brings none', () => {
-    const test = bench({ reply: 'completion', streamingItems: up });
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({ reply: 'completion', streamingItems: up });
     test.to(210);
     test.hubSends(index, { type: 3, invocationId, result: 'whatever' });
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
+    assertCounts(test, 1, 1, 0);
     assert.deepEqual(test.errors, []);
   });
 
   it('are cancelled with the wanted item, even if that is the last', () => {
     for (const streamingCancelAfter of [2, 3]) {
-      const test = bench({ streamingCancelAfter });
-      const index = firstSender(test);
-      const { invocationId } = test.call(index);
+      const { test, index, invocationId } = opened({ streamingCancelAfter });
       for (let count = 0; count < streamingCancelAfter; count++) {
         assert.ok(test.sent(index).every(({ type }) => type !== 5));
         test.to(count * 100 + 10);
@@ -236,9 +230,7 @@ describe('streams of the own methods', () => {
   });
 
   it('of a connection that is about to go still count what was due before', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     test.to(90);
     // It takes part no more, and is closed a moment later.
     test.leaving.add(index);
@@ -246,28 +238,22 @@ describe('streams of the own methods', () => {
     test.hubSends(index, item(invocationId));
     assert.deepEqual(test.sent(index).at(-1), { type: 5, invocationId });
     test.hubSends(index, item(invocationId), { type: 3, invocationId });
-    const { expected, received, extra } = test.reported;
-    assert.deepEqual({ expected, received, extra }, { expected: 1, received: 1, extra: 0 });
+    assertCounts(test, 1, 1, 0);
     assert.deepEqual(test.errors, []);
   });
 
   it('keep what came early when the connection is lost or the run is halted', () => {
     for (const end of ['lost', 'halt'] as const) {
-      const test = bench({});
-      const index = firstSender(test);
-      const { invocationId } = test.call(index);
+      const { test, index, invocationId } = opened({});
       test.hubSends(index, item(invocationId), item(invocationId));
       if (end === 'halt') test.sender.halt();
       else test.sender.lost(index);
-      const { expected, received, extra } = test.reported;
-      assert.deepEqual({ expected, received, extra }, { expected: 2, received: 2, extra: 0 });
+      assertCounts(test, 2, 2, 0);
     }
   });
 
   it('that are given up still count what comes, as long as nothing else is in their place', () => {
-    const test = bench({});
-    const index = firstSender(test);
-    const { invocationId } = test.call(index);
+    const { test, index, invocationId } = opened({});
     test.to(4000);
     test.hubSends(index, item(invocationId));
     // The clock begins again with what comes.
@@ -284,25 +270,5 @@ describe('streams of the own methods', () => {
     test.hubSends(index, item(invocationId), item(invocationId), item(invocationId));
     const { received: later, extra } = test.reported;
     assert.deepEqual([later, extra], [received + 2, 1]);
-  });
-
-  it('that never end are given up and cancelled, five seconds after their last item', () => {
-    const test = bench({ streamingItemCount: 1 });
-    const index = firstSender(test);
-    test.to(7000);
-    const streams = [0, 1].flatMap((each) => test.sent(each).filter(isOpening)).length;
-    assert.deepEqual(
-      test.errors,
-      Array<string>(streams).fill(
-        'timeout: Count: a stream was not completed within 5 s of its last item',
-      ),
-    );
-    const { invocationId } = test.call(index);
-    assert.ok(
-      test
-        .sent(index)
-        .some((message) => message.type === 5 && message.invocationId === invocationId),
-    );
-    assert.ok(test.nowUs > startUs);
   });
 });

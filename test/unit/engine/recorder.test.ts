@@ -175,12 +175,4 @@ describe('Recorder', () => {
     const next = recorder.take(0, 2, generator);
     assert.deepEqual([next.errors, next.steps, next.errorExamples], [{ reset: 1 }, [], []]);
   });
-
-  it('gives samples that can be handed to another thread', () => {
-    const recorder = new Recorder();
-    recorder.beginStep(1).latency.record(3);
-    recorder.error('closed', 'bye');
-    const sample = recorder.take(0, 1, generator);
-    assert.deepEqual(structuredClone(sample), sample);
-  });
 });

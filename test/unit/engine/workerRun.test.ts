@@ -50,18 +50,6 @@ describe('WorkerRun', () => {
     assert.deepEqual(bench.facts, ['0 connected', '0 prepared', '0 stepSent']);
   });
 
-  it('shares the connections and the messages among workers', async () => {
-    await start({}, 3);
-    const totals = await bench.step(1, overMs + 20);
-    await bench.flush();
-    assert.deepEqual([totals.sent, totals.received], [100, 100]);
-    assert.deepEqual(bench.facts.filter((fact) => fact.endsWith('stepSent')).sort(), [
-      '0 stepSent',
-      '1 stepSent',
-      '2 stepSent',
-    ]);
-  });
-
   it('measures when a message has reached the last of its receivers, whose ever they are', async () => {
     const broadcast = { useCase: 'broadcast', parameters: { sendingInterval: 100 } };
     await start({ ...broadcast, timeToAll: true }, 3);
@@ -88,14 +76,6 @@ describe('WorkerRun', () => {
     assert.ok(min >= 18_000 && max <= 18_200, `${min} to ${max} us`);
     const deliveries = totals.latency.summary();
     assert.ok(deliveries.p50 < 11_000 && deliveries.max === max);
-  });
-
-  it('does not where nobody has asked for it', async () => {
-    await start({ useCase: 'broadcast', parameters: { sendingInterval: 100 } });
-    const totals = await bench.step(1, overMs + 40);
-    await bench.flush();
-    const summary = totals.summary(defaultSlo, { status: 'incomplete', reasons: [] });
-    assert.ok(!('timeToAllUs' in summary) && !('timeToAllMissed' in summary));
   });
 
   it('sends as many as the stages of its step say, over all workers', async () => {
@@ -138,7 +118,7 @@ describe('WorkerRun', () => {
   }
 
   it('pings each connection every 15 s, at moments spread over them', async () => {
-    await start({ connections: 600 }, 2);
+    await start({ connections: 300 }, 2);
     const pings = (): number =>
       bench.hub.connections.reduce((sum, { sent: all }) => sum + pingsIn(all), 0);
     await bench.time.to(bench.time.nowMs + 1000);
@@ -151,10 +131,10 @@ describe('WorkerRun', () => {
     }
     assert.equal(
       counts.reduce((sum, count) => sum + count),
-      600,
+      300,
     );
-    // 4 of 600 in a tenth of a second, and as many more where the loop comes by late.
-    assert.ok(Math.max(...counts) <= 8, counts.join(' '));
+    // 2 of 300 in a tenth of a second, and as many more where the loop comes by late.
+    assert.ok(Math.max(...counts) <= 4, counts.join(' '));
   });
 
   it('samples once a second, and at the borders of the measured time', async () => {
@@ -172,12 +152,6 @@ describe('WorkerRun', () => {
     assert.equal(bench.samples.filter((sample) => !sample.due).length, 2);
   });
 
-  it('answers a flush with its number', async () => {
-    await start();
-    await bench.obeyed({ type: 'flush', flush: 42 });
-    assert.deepEqual(bench.samples.at(-1)?.flush, 42);
-  });
-
   it('counts errors of the warm-up apart', async () => {
     await start();
     bench.hub.onMessage = (connection, message) => {
@@ -193,8 +167,6 @@ describe('WorkerRun', () => {
 
   for (const [protocol, allowReconnect] of [
     ['json', true],
-    ['json', false],
-    ['messagepack', true],
     ['messagepack', false],
   ] as const) {
     const end = allowReconnect ? 'ends, and opens it again where that is allowed' : 'ends for good';
@@ -350,17 +322,6 @@ describe('WorkerRun', () => {
     assert.deepEqual([connected, failed], [9, 1]);
   });
 
-  it('opens rounds of connections where they are asked for', async () => {
-    bench = new WorkerBench(planOf());
-    await bench.obeyed({ type: 'connect', atUs: 0, from: 0, to: 4 });
-    assert.equal(bench.hub.opened.length, 4);
-    await bench.obeyed({ type: 'connect', atUs: 1_000_000, from: 4, to: 10 });
-    assert.deepEqual(
-      bench.hub.opened.map(({ index }) => index),
-      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    );
-  });
-
   it('counts a message that comes twice once, and a stranger’s not at all', async () => {
     await start();
     bench.hub.onMessage = (connection, message) => {
@@ -387,62 +348,6 @@ describe('WorkerRun', () => {
     const { length } = bench.samples;
     await bench.time.to(bench.time.nowMs + 5000);
     assert.equal(bench.samples.length, length, 'nothing follows');
-  });
-
-  describe('with groups', () => {
-    const groups = {
-      useCase: 'sendToGroup',
-      parameters: {
-        ...{ messageSize: 20, sendingInterval: 100, groupCount: 5, groupsPerConnection: 1 },
-        ...{ targets: 'fixed', sendersPer: 'connection' },
-      },
-    };
-    const members = new Map<string, Set<number>>();
-
-    beforeEach(async () => {
-      members.clear();
-      await start(groups, 2);
-    });
-
-    const start = async (changes: Parameters<typeof planOf>[0], workers: number): Promise<void> => {
-      bench = new WorkerBench(planOf(changes, workers));
-      bench.hub.onMessage = (connection, message) => {
-        if (message.type !== 1) return;
-        if (message.target === 'JoinGroup') {
-          const group = String(message.arguments[0]);
-          members.set(group, (members.get(group) ?? new Set()).add(connection.index));
-          bench.hub.answer(connection, message);
-        } else if (message.target === 'SendToGroup') {
-          const [dictionary] = message.arguments as [Record<string, string>];
-          for (const index of members.get(dictionary['information.GroupName']!) ?? [])
-            bench.hub.connections[index]!.gets({
-              ...{ type: 1, target: 'RecordLatency', arguments: message.arguments },
-            });
-        }
-      };
-      await bench.ready();
-    };
-
-    it('joins each connection before it takes part, and expects one delivery for each member', async () => {
-      const joined = [...members.values()].map((all) => [...all].sort((one, other) => one - other));
-      assert.deepEqual(
-        joined.sort(([one = 0], [other = 0]) => one - other),
-        [0, 1, 2, 3, 4].map((group) => [group, group + 5]),
-      );
-      const totals = await bench.step(1, overMs + 20);
-      await bench.flush();
-      assert.deepEqual([totals.sent, totals.expected, totals.received], [100, 200, 200]);
-    });
-
-    it('expects one less from the moment a member is lost', async () => {
-      const totals = await bench.step(1, step.warmupMs + 505);
-      bench.hub.connections[7]!.drop('closed', 'gone');
-      await bench.time.to(bench.time.nowMs + 1000);
-      await bench.flush();
-      const { sent, expected, received } = totals;
-      assert.equal(received, expected);
-      assert.ok(expected < 2 * sent && expected > 180, `${expected} of ${sent}`);
-    });
   });
 });
 

@@ -256,17 +256,4 @@ describe('Connections', () => {
     const { maximumMessageBytes, maximumUnsentBytes } = hub.context!.options;
     assert.deepEqual([maximumMessageBytes, maximumUnsentBytes], [8_000_000, 4 * 1024 * 1024]);
   });
-
-  it('sums up how long connections were up and down', async () => {
-    make({ connections: 1 });
-    await open(1);
-    await time.to(1000);
-    at(0).drop('closed', 'gone');
-    await time.to(1500);
-    await time.until(connections.reopen(0, new AbortController().signal), 1);
-    await time.to(2000);
-    connections.sumUpLives();
-    const { lifeUs, downUs } = recorder.life!;
-    assert.deepEqual([lifeUs, downUs], [2_000_000, 500_000]);
-  });
 });

@@ -154,15 +154,6 @@ describe('Ramp', () => {
     assert.ok(pausesMs[1]! >= 200 && pausesMs[1]! < 600, `${pausesMs[1]} ms`);
   });
 
-  it('counts one that succeeds at the second try as opened', async () => {
-    let tries = 0;
-    const ride = new Ride(planOf({ connections: 1 }), async () => {
-      if ((tries += 1) === 1) throw new ConnectFailure('reset', 'once', 1);
-    });
-    await ride.run();
-    assert.deepEqual([ride.opened, ride.failed], [[0], []]);
-  });
-
   for (const errorClass of ['unauthorized', 'notFound', 'tls', 'dns', 'handshake'] as const) {
     it(`does not try ${errorClass} again`, async () => {
       const ride = new Ride(planOf({ connections: 1 }), failing(errorClass));

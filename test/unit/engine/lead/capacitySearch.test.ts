@@ -25,7 +25,7 @@ function run(search: CapacitySearch, server: SimulatedServer): number[] {
 }
 
 describe('CapacitySearch', () => {
-  const cases = 400;
+  const cases = 200;
   const servers: Readonly<Record<string, (limit: number, random: Random) => SimulatedServer>> = {
     'with a hard limit': hardLimit,
     'with a soft knee, percentiles differing by 20 %': (limit, random) =>

@@ -3,11 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mostSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
-import { Conductor } from '../../../../src/engine/lead/conductor';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
-import { FakeWorkers } from '../../../fakes/workers';
+import { conductorOf, FakeWorkers } from '../../../fakes/workers';
 
 /**
  * Half of them come before memory is looked at: by then what runs once a second is compiled as far as it will be. Fewer than
@@ -34,14 +33,9 @@ describe('the process that leads a run', function () {
     try {
       const step = { ...shortStep, measureMs: seconds * 1000 };
       const workers: FakeWorkers = new FakeWorkers(() => time.nowUs(), 2, {}, step);
-      const conductor = new Conductor(planOf({ steps: [step] }, 2), {
+      const conductor = conductorOf(planOf({ steps: [step] }, 2), {
         startWorkers: workers.start,
-        keepGoing: true,
-        secrets: [],
         nowUs: () => time.nowUs(),
-        targetUrls: [],
-        target: { kind: 'local', url: 'http://127.0.0.1:1/' },
-        machine: { cores: 1, node: '20', platform: 'linux', workers: 2 },
       });
       let newest: Snapshot | undefined;
       let fired = 0;

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { defaultSlo } from '../../../../src/base/slo';
 import { RateWindows, TickMerger } from '../../../../src/measure/total/tickMerger';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
 import {
@@ -105,13 +104,6 @@ describe('progress of a step', () => {
         ['broadcast', 12, 6],
       ],
     );
-  });
-
-  it('is over, with its verdict, when it was judged', () => {
-    const totals = totalsOf({ offered: 10, sent: 10, expected: 10, received: 5 });
-    totals.verdict = totals.judge(defaultSlo);
-    const shown = at(totals, measureUs);
-    assert.deepEqual([shown.over, shown.verdict], [true, 'fail']);
   });
 });
 

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { RunSummary } from '../../../../src/measure/summary';
 import type { Plan, PlanStep } from '../../../../src/plan/plan';
-import { Conductor, type ConductorContext } from '../../../../src/engine/lead/conductor';
+import type { Conductor, ConductorContext } from '../../../../src/engine/lead/conductor';
 import { SearchedSteps } from '../../../../src/engine/lead/stepSource';
 import type { SearchSpec } from '../../../../src/scenario/scenario';
 import type { SearchSummary } from '../../../../src/base/searchSummary';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
-import { FakeWorkers, type Deviations } from '../../../fakes/workers';
+import { conductorOf, FakeWorkers, type Deviations } from '../../../fakes/workers';
 import { StepTotals } from '../../../../src/measure/total/stepTotals';
 import { tooShort } from '../../../../src/measure/judge/verdict';
 import { noConnections } from '../../../../src/measure/sample';
@@ -43,15 +43,10 @@ describe('a run whose steps a search decides on', () => {
     const search = { ...spec, ...changes };
     const plan = planOf({ slo, search, steps: [planned(search.to, 1)], ...more });
     workers = new FakeWorkers(() => time.nowUs(), 1, deviations, shortStep);
-    conductor = new Conductor(plan, {
+    conductor = conductorOf(plan, {
       startWorkers: workers.start,
-      keepGoing: false,
       steps: new SearchedSteps(search, planned),
-      secrets: [],
       nowUs: () => time.nowUs(),
-      targetUrls: [],
-      target: { kind: 'local', url: 'http://127.0.0.1:1/' },
-      machine: { cores: 1, node: '20', platform: 'linux', workers: 1 },
       ...context,
     });
     snapshots = [];
@@ -103,19 +98,6 @@ describe('a run whose steps a search decides on', () => {
     );
   });
 
-  it('gives the step to the workers, who do not know it', async () => {
-    start({ step: upTo(1000) });
-    await ended();
-    const values = workers.orders.flatMap((order) =>
-      order.type === 'step' ? [[order.index, order.step?.senders]] : [],
-    );
-    assert.deepEqual(values.slice(0, 3), [
-      [1, 10],
-      [2, 20],
-      [3, 40],
-    ]);
-  });
-
   it('says in its snapshots what held, what did not, and what is tried', async () => {
     start({ step: upTo(25) });
     await ended();
@@ -137,12 +119,6 @@ describe('a run whose steps a search decides on', () => {
     start({ step: upTo(1000) }, { budgetMs: 1 });
     const { search } = await ended();
     assert.deepEqual([search.ended, search.steps.length, search.low], ['budget', 1, 10]);
-  });
-
-  it('is over after a lowest value that does not hold', async () => {
-    start({ step: upTo(5) });
-    const { search } = await ended();
-    assert.deepEqual([search.ended, search.low, search.high], ['noneHeld', null, 10]);
   });
 
   it('waits after a step too many until what it left behind has come', async () => {

@@ -227,7 +227,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
     assert.ok(found.membership!.joins > 0);
   });
 
-  for (const [name, useCase] of Object.entries({ groups, broadcast, echo: {} }))
+  for (const [name, useCase] of Object.entries({ groups, broadcast }))
     it(`follows connections that come and go, in ${name}`, async () => {
       const life = {
         ...{ repair: true, lifetimeMs: 700 },
@@ -400,13 +400,6 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       );
     });
 
-    it('do not find that where all stays inside agents', async () => {
-      const sure = () => ({ errorUs: 1, jumps: 0 });
-      start({ slo: within(500) }, { latencyMs: 20, clockUs, clock: sure });
-      const found = only(await ended());
-      assert.deepEqual([found.verdict.status, checksOf(found)], ['pass', [[true, undefined]]]);
-    });
-
     it('say which step has seen a clock moved, and judge its latency inside agents', async () => {
       const parameters = { ...broadcast.parameters, sendingInterval: 25 };
       const moves = (agent: number) => ({
@@ -477,8 +470,6 @@ describe(`A run on several agents (SEED=${seed})`, () => {
 
     const nothingSaid = [
       ['ready', /^it did not report within 60 s that it was ready$/],
-      ['connected', /^it did not report within \d+ s that it had opened its connections$/],
-      ['prepared', /^it did not report within \d+ s that it had prepared its connections$/],
       ['sampled', /^it did not report within 60 s that it had opened its connections$/],
       ['stepSent', /^it did not report within 60 s that its last message of the step had left$/],
       ['its counts', /^it did not report within 60 s that it had counted what came in the step$/],

@@ -226,7 +226,7 @@ describe('MembersElsewhere', () => {
         new Array<undefined>(workers).fill(undefined),
       );
     });
-    fc.assert(exact, { numRuns: 600 });
+    fc.assert(exact, { numRuns: 200 });
   });
 
   it('leaves out whom the clocks do not assign, and each of them once', () => {
@@ -249,7 +249,7 @@ describe('MembersElsewhere', () => {
         expected.map((each, worker) => [each, ambiguous[worker]]),
       );
     });
-    fc.assert(left, { numRuns: 600 });
+    fc.assert(left, { numRuns: 200 });
   });
 
   it('settles nothing before all the others have reported past it', () => {

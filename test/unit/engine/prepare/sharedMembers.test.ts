@@ -42,17 +42,6 @@ describe('SharedMembers', () => {
     fc.assert(counted, { numRuns: 100 });
   });
 
-  it('counts everyone where there are no groups', () => {
-    const shared = new SharedMembers(
-      memberMemory(10, 1),
-      populationsOf(planOf({ useCase: 'broadcast' })),
-      nowUs,
-    );
-    for (const index of [1, 5, 5, 9]) shared.join(index);
-    shared.leave(5);
-    assert.equal(shared.count(0), 2);
-  });
-
   it('decides by the send time on which side of a change a message was counted', () => {
     let atUs = 10.2;
     const clock = (): number => (atUs += 0.3);

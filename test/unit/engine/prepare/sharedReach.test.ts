@@ -40,12 +40,12 @@ describe('SharedReach', () => {
           expected,
         );
       }),
-      { numRuns: 50 },
+      { numRuns: 15 },
     );
   });
 
   it('counts exactly over threads that count at the same time', async () => {
-    const [threads, messages] = [3, 20_000];
+    const [threads, messages] = [3, 8000];
     const memory = reachMemory();
     const reach = new SharedReach(memory);
     for (let sequence = 0; sequence < messages; sequence++)

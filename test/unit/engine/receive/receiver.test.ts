@@ -6,7 +6,15 @@ import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
 import { Receiver } from '../../../../src/engine/receive/receiver';
 import { Recorder, type StepRecorder } from '../../../../src/engine/recorder';
+import { messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { HubMessageError, type HubMessage } from '../../../../src/wire/message/hubMessage';
+import {
+  arrayHead,
+  encodeText,
+  encodeValue,
+  framed,
+  mapHead,
+} from '../../../../src/wire/message/messagePack';
 import {
   emptyStamp,
   stampKey,
@@ -242,7 +250,7 @@ describe('Receiver', () => {
       assert.equal(errorExamples.length, 1);
       assert.ok(errorExamples[0]!.text.includes(texts[0]![1]), errorExamples[0]!.text);
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 60 });
   });
 
   it('refuses what is cut off, without looking behind its end, and what is no hub message', () => {
@@ -298,7 +306,7 @@ describe('Receiver', () => {
         });
         assert.deepEqual(withoutBytes(first), withoutBytes(second));
       });
-      fc.assert(same, { numRuns: 150 });
+      fc.assert(same, { numRuns: 40 });
     }
   });
 });
@@ -358,5 +366,104 @@ describe('Receiver of a mix', () => {
     assert.deepEqual([...sample.latency!.pairs], [900, 2]);
     assert.deepEqual([...sample.entries![1]!.latency!.pairs], [900, 1]);
     assert.equal(bench.take(), undefined);
+  });
+});
+
+describe('Receiver of MessagePack', () => {
+  const plan = planOf({ protocol: 'messagepack' });
+  const { encode } = messagePackCodec;
+  const call = (target: string, ...args: unknown[]): Buffer =>
+    encode({ type: 1, target, arguments: args });
+
+  /** The same ways of the same delivery, and heads that are wider than they need be. */
+  const packings = {
+    asSent: (stamp: string) =>
+      call('RecordLatency', {
+        [stampKey]: stamp,
+        'payload.Timestamp': 1_800_000_000_000,
+        'payload.MessageBlob': 'x'.repeat(100),
+      }),
+    withReceiver: (stamp: string) =>
+      call('RecordLatency', {
+        [stampKey]: stamp,
+        'information.GroupName': 'g',
+        'payload.Timestamp': 1_800_000_000_000,
+        'payload.MessageBlob': new Uint8Array(300),
+      }),
+    reordered: (stamp: string) =>
+      call('RecordLatency', { 'payload.MessageBlob': 'x', [stampKey]: stamp }),
+    lowerCase: (stamp: string) => call('recordlatency', { [stampKey]: stamp }, 7),
+    // [1, {a: 'b'}, nil, 'RecordLatency', [{stamp}]] with wide heads
+    wide: (stamp: string) =>
+      framed([
+        Buffer.from([0xdc, 0, 5, 0xd0, 1]),
+        encodeValue({ a: 'b' }),
+        Buffer.from([0xc0]),
+        encodeText('RecordLatency'),
+        Buffer.from([0xdd, 0, 0, 0, 1, 0xde, 0, 1]),
+        encodeText(stampKey),
+        Buffer.from([0xda, 0, stampLength]),
+        Buffer.from(stamp, 'latin1'),
+      ]),
+  } as const;
+
+  type Packing = keyof typeof packings;
+  const deliver = (bench: Bench, to: number, ...messages: readonly Uint8Array[]): void =>
+    bench.bytes(new FakeConnection(to), Buffer.concat(messages));
+
+  for (const [packing, write] of Object.entries(packings))
+    it(`counts a delivery written ${packing} with its latencies, again and again`, () => {
+      const bench = new Bench(plan);
+      for (const sequence of [0, 1, 2]) deliver(bench, 3, write(echoed(3, sequence)));
+      const sample = bench.take();
+      assert.equal(sample?.received, 3);
+      assert.deepEqual([...sample.latency!.pairs], [900, 3]);
+      assert.equal(sample.wireBytesOut, 3 * (write(echoed(3, 0)).length + 4));
+      assert.deepEqual(bench.others, []);
+    });
+
+  it('counts each of several deliveries in one WebSocket message, its header once', () => {
+    const bench = new Bench(plan);
+    const list = [0, 1, 2].map((sequence) => packings.asSent(echoed(2, sequence)));
+    deliver(bench, 2, encode({ type: 6 }), ...list, encode({ type: 6 }));
+    const sample = bench.take();
+    assert.equal(sample?.received, 3);
+    // The header belongs to the first message, which is no delivery.
+    assert.equal(sample.wireBytesOut, Buffer.concat(list).length);
+    assert.deepEqual(bench.others, [{ type: 6 }, { type: 6 }]);
+  });
+
+  it('refuses what is cut off, and reads no stamp beyond the end of what begins like a delivery', () => {
+    const whole = packings.asSent(echoed(1, 0));
+    const head = [Buffer.from([0x96, 1, 0x80, 0xc0]), encodeText('RecordLatency'), arrayHead(1)];
+    const begun = framed([...head, mapHead(3), encodeText(stampKey), Buffer.from([0xd9, 54])]);
+    const wrong = [[begun, Buffer.from(echoed(1, 0))]];
+    for (let length = 1; length < whole.length; length += 7)
+      wrong.push([whole.subarray(0, length)]);
+    for (const messages of wrong) {
+      const bench = new Bench(plan);
+      assert.throws(() => deliver(bench, 1, ...messages), HubMessageError);
+      assert.equal(bench.take(), undefined);
+    }
+  });
+
+  it('counts the same whether it reads stamps in place or parses every message', () => {
+    const delivery = fc.record({
+      to: fc.nat(4),
+      packing: fc.constantFrom<Packing>('asSent', 'asSent', 'withReceiver', 'reordered', 'wide'),
+      source: fc.nat(4),
+      sequence: fc.nat(12),
+    });
+    const property = fc.property(fc.array(delivery, { maxLength: 60 }), (deliveries) => {
+      const [inPlace, parsed] = [new Bench(plan), new Bench(plan)];
+      for (const { to, packing, source, sequence } of deliveries) {
+        deliver(inPlace, to, packings[packing](echoed(source, sequence)));
+        deliver(parsed, to, packings.lowerCase(echoed(source, sequence)));
+      }
+      // Its ways differ in length.
+      const counts = (bench: Bench): unknown => ({ ...bench.take(), wireBytesOut: 0 });
+      assert.deepEqual(counts(inPlace), counts(parsed));
+    });
+    fc.assert(property, { numRuns: 50 });
   });
 });

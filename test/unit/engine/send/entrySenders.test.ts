@@ -103,12 +103,4 @@ describe('EntrySenders', () => {
       assert.deepEqual([received, duplicated], [expected, 0]);
     }
   });
-
-  it('halts all of them', () => {
-    const { senders, recorder } = bench();
-    senders.begin(step, 0, recorder);
-    senders.halt();
-    assert.equal(senders.nextUs, Infinity);
-    assert.equal(senders.pump(), 'idle');
-  });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { Plan } from '../../../../src/plan/plan';
 import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
 
 const one = { connections: 1 };
@@ -20,6 +21,14 @@ function chatHub(bench: () => SessionBench, wayUs: () => number): FakeHub {
   };
 }
 
+function inChat(plan: Plan, wayUs: () => number): SessionBench {
+  const bench: SessionBench = new SessionBench(
+    plan,
+    chatHub(() => bench, wayUs),
+  );
+  return bench;
+}
+
 describe('sessions whose calls join and leave groups', () => {
   const chat = `sessionInterval: 6s
 groupCount: 3
@@ -37,11 +46,7 @@ steps:
 
   it('expect of each message exactly those that are in the group when it is sent', () => {
     const plan = sessionPlan(chat, { connections: 12 });
-    const hub = chatHub(
-      () => bench,
-      () => 2000,
-    );
-    const bench: SessionBench = new SessionBench(plan, hub);
+    const bench = inChat(plan, () => 2000);
     bench.run(30_000, { drainMs: 1000 });
     const { expected, received, duplicated, outOfOrder, calls } = bench.sample();
     assert.equal(received, expected);
@@ -54,11 +59,7 @@ steps:
 
   it('count nobody as moved for one of two calls that were late together', () => {
     const plan = sessionPlan(chat, { connections: 6 });
-    const hub = chatHub(
-      () => bench,
-      () => 1000,
-    );
-    const bench: SessionBench = new SessionBench(plan, hub);
+    const bench = inChat(plan, () => 1000);
     // The sender stands still: members that should be out by then go out between two calls.
     for (const atUs of [5_500_000, 11_700_000, 18_200_000])
       bench.reply(atUs, 0, () => bench.standStill(3700));
@@ -79,11 +80,7 @@ steps:
   - { call: LeaveRoom, arguments: ['{group}'] }`,
       one,
     );
-    const hub = chatHub(
-      () => bench,
-      () => 1000,
-    );
-    const bench: SessionBench = new SessionBench(plan, hub);
+    const bench = inChat(plan, () => 1000);
     bench.run(6000);
     const calls = bench.calls.map(({ target, atUs }) => [target, Math.floor(atUs / 1000) - 5000]);
     assert.deepEqual(calls, [
@@ -156,11 +153,11 @@ steps:
       ),
       // Who goes in by that way for a millisecond must go out again in time.
       {
-        numRuns: 40,
+        numRuns: 12,
         examples: [[[1, 211, 525, 1], { rounds: 2, every: 1, first: 996, last: 5 }, true, false]],
       },
     );
-    assert.ok(deliveries > 1000 && left > 100, `${deliveries} deliveries, ${left} left`);
+    assert.ok(deliveries > 300 && left > 30, `${deliveries} deliveries, ${left} left`);
   });
 
   const shortStay = (wait: string): string => `sessionInterval: 2s
@@ -173,11 +170,7 @@ ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
   it('are members however short they stay, and leave when what was meant for them has come', () => {
     const plan = sessionPlan(shortStay('  - { wait: 200ms }\n'), one);
     let wayUs = 1000;
-    const hub = chatHub(
-      () => bench,
-      () => wayUs,
-    );
-    const bench: SessionBench = new SessionBench(plan, hub);
+    const bench = inChat(plan, () => wayUs);
     bench.reply(6_500_000, 0, () => (wayUs = 300_000));
     const { calls, sessions } = bench.run(4000).sample();
     assert.deepEqual([calls![1]!.sent, calls![1]!.expected, calls![1]!.received], [2, 2, 2]);
@@ -206,11 +199,7 @@ ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
 
   it('expect nothing where they leave as soon as they have joined', () => {
     const plan = sessionPlan(shortStay(''), one);
-    const hub = chatHub(
-      () => bench,
-      () => 1000,
-    );
-    const bench: SessionBench = new SessionBench(plan, hub);
+    const bench = inChat(plan, () => 1000);
     const { calls } = bench.run(4000).sample();
     assert.deepEqual([calls![1]!.sent, calls![1]!.expected, calls![1]!.leaving], [2, 0, 2]);
   });

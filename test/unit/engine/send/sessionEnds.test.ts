@@ -62,7 +62,7 @@ describe('a session at the end of its step', () => {
           assert.equal(calls![0]!.sent, sessions!.started - sessions!.waiting);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 12 },
     );
   });
 });
