@@ -39,7 +39,7 @@ export interface Clock {
   nowUs(): number;
 }
 
-/** Cells of a version (odd while somebody writes), then numbers: see {@link ClockRudder}. */
+/** Cells of a version (odd while somebody writes), then numbers: see {@link ClockDiscipline}. */
 const versionBytes = 8;
 const cells = { fromUs: 0, offsetUs: 1, untilUs: 2, perUs: 3 } as const;
 /** An offset takes so long to reach its new value, microseconds; longer where that would be a steep change. */
@@ -47,7 +47,7 @@ const slewUs = 500_000;
 /** Of the time that passes: no clock runs backwards, and what is timed on one clock is wrong by so much at most. */
 const mostSlewShare = 0.01;
 
-/** How long a {@link ClockRudder} takes to change an offset by so much, microseconds. */
+/** How long a {@link ClockDiscipline} takes to change an offset by so much, microseconds. */
 export const slewTimeUs = (changeUs: number): number =>
   Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
 
@@ -59,7 +59,7 @@ export const clockMemory = (): SharedArrayBuffer => new SharedArrayBuffer(versio
  * from `fromUs` on it goes evenly to its new value. Whoever reads the clock looks at the version before and after, so that
  * two threads that read the machine's clock at the same moment have the same time.
  */
-export class ClockRudder {
+export class ClockDiscipline {
   private readonly version: Int32Array;
   private readonly line: Float64Array;
 
@@ -87,7 +87,7 @@ export class ClockRudder {
   }
 }
 
-/** The machine's clock as a {@link ClockRudder} steers it. */
+/** The machine's clock as a {@link ClockDiscipline} steers it. */
 export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
   const version = new Int32Array(memory, 0, 1);
   const line = new Float64Array(memory, versionBytes);

@@ -12,7 +12,7 @@ import {
   type ThreadStart,
 } from './prepare/sharedMembers';
 import { SharedReach } from './prepare/sharedReach';
-import { Standstill } from './standstill';
+import { SuspendDetector } from './suspendDetector';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
 // Entry of the worker bundle: a thread or a process around a WorkerRun, nothing else.
@@ -48,7 +48,7 @@ function work(start: ThreadStart, link: Link): void {
     membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
     reach: start.reach && new SharedReach(start.reach),
     rows: start.rows,
-    standstill: new Standstill(),
+    suspendDetector: new SuspendDetector(),
   };
   const begin = (parts: Parts): void => {
     const run = new WorkerRun(start, { ...surroundings, ...parts }, (fact: FromWorker) => {

@@ -25,10 +25,10 @@ import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
-import type { Standstill } from './standstill';
-import type { MemberChanged, Membership } from './prepare/membership';
+import type { SuspendDetector } from './suspendDetector';
+import type { MemberChanged, SharedMembers } from './prepare/sharedMembers';
 import { MemberChanges, MembersElsewhere } from './prepare/membersElsewhere';
-import type { Reach } from './prepare/reach';
+import type { SharedReach } from './prepare/sharedReach';
 
 const tickUs = 1_000_000;
 /** A standstill that is over before the measured time is noticed by then. */
@@ -41,13 +41,13 @@ export interface WorkerSurroundings extends WorkerSockets {
     populations: readonly Population[],
     nowUs: () => number,
     changed?: MemberChanged,
-  ) => Membership;
+  ) => SharedMembers;
   /** Where it is measured when messages have reached all their receivers. */
-  readonly reach?: Reach | undefined;
+  readonly reach?: SharedReach | undefined;
   /** What workers of the agent count the rows in that their calls share. */
   readonly rows?: SharedArrayBuffer | undefined;
   /** Where the clocks are real. */
-  readonly standstill?: Pick<Standstill, 'takeUs'> | undefined;
+  readonly suspendDetector?: Pick<SuspendDetector, 'takeUs'> | undefined;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
   /** Where messages are sent over a connection to the service. */
@@ -66,7 +66,7 @@ export class WorkerRun implements Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
-  private readonly members: Membership;
+  private readonly members: SharedMembers;
   /** Both only where the plan has several agents. */
   private readonly changes: MemberChanges | undefined;
   private readonly elsewhere: MembersElsewhere | undefined;
@@ -377,7 +377,7 @@ export class WorkerRun implements Driven {
         this.post({ type: 'moved', ...report });
     const generator = this.selfCheck.take(this.measuring);
     const atUs = this.nowUs();
-    const suspendedUs = this.surroundings.standstill?.takeUs() ?? 0;
+    const suspendedUs = this.surroundings.suspendDetector?.takeUs() ?? 0;
     const unreadUs = atUs - this.loop.unreadSinceUs(atUs);
     const readGapUs = Math.max(this.selfCheck.takeReadGapUs(), unreadUs);
     if (atUs - noticedUs > (this.window?.measureUs ?? Infinity))

@@ -89,7 +89,7 @@ export async function clockName(): Promise<string | undefined> {
   }
 }
 
-/** Offset of a clock that goes evenly from one value to the next, as {@link ClockRudder} does it. */
+/** Offset of a clock that goes evenly from one value to the next, as {@link ClockDiscipline} does it. */
 interface Course {
   readonly fromUs: number;
   readonly fromOffsetUs: number;

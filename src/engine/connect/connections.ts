@@ -92,9 +92,9 @@ export class Connections implements HubListener {
       agents: this.agents,
       listener: this,
       targetOf: (index) => targetOf(plan, endpoint.urls.length, index),
-      ...(personal !== undefined && { personal }),
-      ...(tokens !== undefined && { tokens }),
-      ...(sockets.open !== undefined && { open: sockets.open }),
+      personal,
+      tokens,
+      open: sockets.open,
       options: {
         codec,
         // Room for the envelope and for a server that escapes every character of the payload.

@@ -290,7 +290,7 @@ export class Conductor implements Run {
     const { plan: step, totals } = going;
     const { plan } = this;
     const { held } = this.totals;
-    if (this.lossFlush !== undefined) totals.noteOwed();
+    if (this.lossFlush !== undefined) totals.notePendingLoss();
     this.lossFlush = undefined;
     this.noteAgents(totals);
     totals.suspended(this.workers.suspendedUs?.());
@@ -476,7 +476,7 @@ export class Conductor implements Run {
     const { lossFlush, step } = this;
     if (lossFlush === undefined || !this.reports.has(`flush ${lossFlush}`)) return;
     this.lossFlush = undefined;
-    if (step?.totals.verdict === undefined) step?.totals.noteOwed();
+    if (step?.totals.verdict === undefined) step?.totals.notePendingLoss();
   }
 
   /** Ends the run when nothing of the target is there any more; what was lost while we did not run is no fault of it. */

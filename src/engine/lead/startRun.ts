@@ -16,7 +16,7 @@ import { SecretHider } from '../../targets/identities/rowSecrets';
 import { withIdentities, type OpenTarget } from '../../targets/target';
 import { loopbackSources } from '../../wire/socket/localAddresses';
 import { shownUrl } from '../../wire/connectFailure';
-import { ClockRudder, clockMemory, machineClock } from '../machineClock';
+import { ClockDiscipline, clockMemory, machineClock } from '../machineClock';
 import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
 import { reachMemory } from '../prepare/sharedReach';
 import { countedTargets } from '../recorder';
@@ -58,12 +58,12 @@ export function leadRun(
   const context: ConductorContext = {
     startWorkers,
     keepGoing: dependencies.keepGoing === true,
-    ...(dependencies.steps !== undefined && { steps: dependencies.steps }),
-    askedMs: dependencies.askedMs ?? 0,
+    steps: dependencies.steps,
+    askedMs: dependencies.askedMs,
     secrets: target.secrets,
     hider: new SecretHider(target.secrets, target.endpoint.personal),
-    ...(target.passes !== undefined && { passes: target.passes }),
-    ...(target.identityCalls !== undefined && { identityCalls: target.identityCalls }),
+    passes: target.passes,
+    identityCalls: target.identityCalls,
     nowUs: () => clock.nowUs() - originUs,
     problems: target.problems,
     targetUrls: urls.slice(0, countedTargets(urls.length)).map(shownUrl),
@@ -124,7 +124,7 @@ function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget
 export class WorkerThreads implements WorkerHost {
   readonly alive = new Set<number>();
   private readonly threads: ReadonlyMap<number, Worker>;
-  private readonly clock: ClockRudder | undefined;
+  private readonly clock: ClockDiscipline | undefined;
 
   constructor(
     workerScript: string,
@@ -132,7 +132,7 @@ export class WorkerThreads implements WorkerHost {
     private readonly shared: Pick<ThreadStart, 'memory' | 'reach' | 'clock' | 'rows'>,
     listener: WorkerListener,
   ) {
-    this.clock = shared.clock && new ClockRudder(machineClock(), shared.clock);
+    this.clock = shared.clock && new ClockDiscipline(machineClock(), shared.clock);
     const started = starts.map((start): [number, Worker] => {
       const { worker: index } = start;
       this.alive.add(index);

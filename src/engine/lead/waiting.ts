@@ -129,11 +129,12 @@ export class Waiting {
 const longestWaitMs = 60_000;
 
 /** What workers have reported, and who waits for it or for anything else to change. */
-export class WorkerReports {
+export class WorkerReports extends Changes {
   private readonly reporters = new Map<string, Set<number>>();
-  private readonly changes = new Changes();
 
-  constructor(private readonly alive: () => ReadonlySet<number>) {}
+  constructor(private readonly alive: () => ReadonlySet<number>) {
+    super();
+  }
 
   note(what: string, worker: number): void {
     const workers = this.reporters.get(what) ?? new Set();
@@ -162,14 +163,5 @@ export class WorkerReports {
     for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
       await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));
     return this.has(what);
-  }
-
-  changed(): void {
-    this.changes.changed();
-  }
-
-  /** Settles when the condition holds or the time is up, whatever else happens. */
-  until(holds: () => boolean, withinMs: number): Promise<void> {
-    return this.changes.until(holds, withinMs);
   }
 }

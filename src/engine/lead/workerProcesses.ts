@@ -10,7 +10,7 @@ import type {
 } from '../../messages/worker';
 import { environmentOfChild } from '../../targets/serverProcess';
 import { CpuMeter } from '../machineClock';
-import { Standstill } from '../standstill';
+import { SuspendDetector } from '../suspendDetector';
 import { ReportedCpu } from './reportedCpu';
 import { waits } from './waiting';
 
@@ -65,7 +65,7 @@ interface Member {
 export class WorkerProcesses implements WorkerHost {
   readonly alive = new Set<number>();
   private readonly members = new Map<number, Member>();
-  private readonly standstill = new Standstill();
+  private readonly suspendDetector = new SuspendDetector();
   /** Workers report each second, from the order to connect on. */
   private readonly looking: NodeJS.Timeout;
   private isReporting = false;
@@ -154,7 +154,7 @@ export class WorkerProcesses implements WorkerHost {
   }
 
   suspendedUs(): number {
-    return this.standstill.takeUs();
+    return this.suspendDetector.takeUs();
   }
 
   order(order: ToWorker): void {
@@ -169,7 +169,7 @@ export class WorkerProcesses implements WorkerHost {
 
   async end(): Promise<void> {
     this.alive.clear();
-    this.standstill.dispose();
+    this.suspendDetector.dispose();
     clearInterval(this.looking);
     await Promise.all(
       [...this.members.values()].map(({ child, ended }) => {

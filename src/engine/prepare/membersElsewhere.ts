@@ -3,7 +3,7 @@ import type { Plan } from '../../plan/plan';
 import { groupsIn, type Population, reachesMany } from '../../plan/population';
 import type { Unsettled } from '../../measure/sample';
 import type { MembershipReport } from '../../messages/worker';
-import type { MemberChange } from './membership';
+import type { MemberChange } from './sharedMembers';
 
 /** Where messages count that go to groups or to everyone. */
 interface ExpectedCounts {

@@ -11,7 +11,7 @@ import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
 import { answerTimeoutMs, preparedAtOnce } from '../phaseLimits';
-import type { Membership } from './membership';
+import type { SharedMembers } from './sharedMembers';
 
 /** Client methods by which hubs send ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
@@ -34,7 +34,7 @@ export class Preparation {
   constructor(
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
-    private readonly members: Membership,
+    private readonly members: SharedMembers,
     /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
     private readonly joinFor?: (
       index: number,

@@ -1,7 +1,21 @@
 import type { Plan } from '../../plan/plan';
 import { groupsIn, populationsOf, type Population } from '../../plan/population';
 import type { WorkerStart } from '../../messages/worker';
-import type { MemberChanged, Membership } from './membership';
+
+/** What joining and leaving holds for: all messages, those to groups where nobody moves, or those where some do. */
+export type ChangedWhere = 'everywhere' | 'outside' | 'inside';
+
+/** A connection of this worker joins or leaves at that whole microsecond of run time. */
+export interface MemberChange {
+  readonly index: number;
+  readonly atUs: number;
+  readonly joins: boolean;
+  readonly where: ChangedWhere;
+  /** Inside: the population into whose group it moves, or out of it. */
+  readonly population?: Population;
+}
+
+export type MemberChanged = (change: MemberChange) => void;
 
 /** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
 const idBytes = 256;
@@ -40,7 +54,7 @@ export interface ThreadStart extends WorkerStart {
  * An entry without groups counts as one group.
  *
  * @param ids messages are addressed by connection ids
- * @param counts what {@link Membership.missing} needs is kept
+ * @param counts what {@link SharedMembers.missing} needs is kept
  */
 export function memberMemory(
   connections: number,
@@ -75,14 +89,14 @@ export function openConnections({ state }: MemberMemory): number {
 }
 
 /**
- * Membership over the threads of one agent, so that the receivers of a message are known at the moment it is due.
+ * Which connections take part, over the threads of one agent: who was meant to get a message, and under which id it is reached, so that the receivers of a message are known at the moment it is due.
  *
  * Connections join and leave while others send, and a sender must count exactly those that will count the message as
  * meant for them: a change takes place at a whole microsecond of run time, under a lock and a version in shared memory,
  * and the send time in the stamp says on which side of it a message was counted. A sender looks at the version before
  * and after it has read clock and counts, and does it again when it has changed.
  */
-export class SharedMembers implements Membership {
+export class SharedMembers {
   private readonly state: Int32Array;
   private readonly members: Int32Array;
   private readonly open: Uint8Array;
@@ -120,6 +134,7 @@ export class SharedMembers implements Membership {
     this.untilUs = [never(), never()];
   }
 
+  /** Rises with every change; what was read between two equal versions belongs together. */
   version(): number {
     for (let tries = 0; ; tries++) {
       const version = Atomics.load(this.state, versionCell);
@@ -128,15 +143,18 @@ export class SharedMembers implements Membership {
     }
   }
 
+  /** Of any worker. */
   isOpen(index: number): boolean {
     return Atomics.load(this.open, index) === 1;
   }
 
+  /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
   }
 
+  /** Whether the last change of this worker's connection lies within that time of `sentUs`. */
   changedNear(index: number, sentUs: number, othersMove: boolean, withinUs: number): boolean {
     const kind = othersMove ? 1 : 0;
     return (
@@ -145,10 +163,12 @@ export class SharedMembers implements Membership {
     );
   }
 
+  /** Members of a group now, counted over all entries; of everyone where the audience has no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
+  /** Of any connection that was ever prepared, as it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -159,6 +179,7 @@ export class SharedMembers implements Membership {
     return known;
   }
 
+  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
   join(index: number, id?: Buffer): boolean {
     if (id !== undefined && id.length >= idBytes) return false;
     this.change(index, 1, () => {
@@ -169,12 +190,14 @@ export class SharedMembers implements Membership {
     return true;
   }
 
+  /** The same for one that moves in and out of its groups: there it is no receiver. */
   joinOutside(index: number, id?: Buffer): boolean {
     if (this.isOpen(index)) return true;
     this.outside.add(index);
     return this.join(index, id);
   }
 
+  /** Whether this worker's connection is open and a receiver everywhere. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }
@@ -186,6 +209,7 @@ export class SharedMembers implements Membership {
     this.outside.delete(index);
   }
 
+  /** One of this worker's, which is outside, comes into the group of that population, its only one, or leaves it again. */
   move(index: number, population: Population, inside: boolean): void {
     if (!this.outside.has(index) || this.inside.has(index) === inside) return;
     const atUs = this.alone((changedUs) => {
@@ -200,14 +224,17 @@ export class SharedMembers implements Membership {
     this.changed?.({ index, atUs, joins: inside, where: 'inside', population });
   }
 
+  /** Around the counting of a message to a group whose members move by calls of their own. */
   counting(group: number, begins: boolean): void {
     Atomics.add(this.counted, 2 * group + (begins ? 0 : 1), 1);
   }
 
+  /** Such a message has reached this worker's connection, for which it was meant. */
   came(index: number): void {
     if (index < this.got.length) this.got[index]! += 1;
   }
 
+  /** How many that were meant for this worker's connection, which was moved out, have not come: at most. */
   missing(index: number): number {
     return (this.meant[index] ?? 0) - (this.got[index] ?? 0);
   }

@@ -1,4 +1,7 @@
-import type { Reach, ReachingMessage } from './reach';
+import type { Stamp } from '../../wire/message/stamp';
+
+/** A message to several receivers, as its stamp names it. */
+type ReachingMessage = Pick<Stamp, 'step' | 'source' | 'sequence'>;
 
 /** Cells of a message: its source + 1 (0: free, −1: being written), sequence, who is missing, and the latest arrival. */
 const cells = { source: 0, sequence: 1, missing: 2, latestUs: 3 } as const;
@@ -27,13 +30,14 @@ export const reachMemory = (): SharedArrayBuffer =>
  * not given to another message while a receiver of its own is missing, but for one that is two steps old. Where no place
  * is free a message is not noted: it counts as one that did not reach all.
  */
-export class SharedReach implements Reach {
+export class SharedReach {
   private readonly table: Int32Array;
 
   constructor(memory: SharedArrayBuffer) {
     this.table = new Int32Array(memory);
   }
 
+  /** The message is about to leave, to that many receivers, at least one. */
   sent({ step, source, sequence }: ReachingMessage, receivers: number): void {
     const { table } = this;
     if (receivers > mostReceivers) return;
@@ -49,6 +53,10 @@ export class SharedReach implements Reach {
     }
   }
 
+  /**
+   * One of its receivers has it, for the first time, so long after it was due (microseconds); −1, or the time that the
+   * last of them took when this was the last one missing.
+   */
   arrived({ step, source, sequence }: ReachingMessage, afterUs: number): number {
     const { table } = this;
     for (let probe = 0, at = firstOf(source, sequence); probe < reach; probe++, at = nextOf(at)) {

@@ -20,22 +20,22 @@ import {
   type DeliveryPattern,
 } from './deliveryPattern';
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
-import type { MemberChange, Membership } from '../prepare/membership';
-import type { Reach } from '../prepare/reach';
+import type { MemberChange, SharedMembers } from '../prepare/sharedMembers';
+import type { SharedReach } from '../prepare/sharedReach';
 import type { MessageBody, TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
 interface ReceiverContext {
   /** Run time in microseconds. */
   readonly nowUs: () => number;
-  readonly members: Pick<Membership, 'wasMember' | 'changedNear'> &
-    Partial<Pick<Membership, 'came'>>;
+  readonly members: Pick<SharedMembers, 'wasMember' | 'changedNear'> &
+    Partial<Pick<SharedMembers, 'came'>>;
   /** How messages are read; absent: by the protocol of the plan. */
   readonly codec?: HubCodec;
   /** Whose connections these are, where the plan has several agents. */
   readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
-  readonly reach?: Reach | undefined;
+  readonly reach?: SharedReach | undefined;
   /** Any hub message that is no delivery of this run; `bytes` without what marks its end. */
   readonly other: (connection: HubConnection, message: HubMessage, bytes: number) => void;
   /** All that came at that time is counted. */

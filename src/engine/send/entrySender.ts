@@ -3,12 +3,12 @@ import type { HubCodec } from '../../wire/message/hubCodec';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
-import type { Recorder, StepRecorder } from '../recorder';
+import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { MessageRows } from './messageRows';
 import type { Preparation } from '../prepare/preparation';
-import type { Membership } from '../prepare/membership';
+import type { SharedMembers } from '../prepare/sharedMembers';
 import type { MembersElsewhere } from '../prepare/membersElsewhere';
-import type { Reach } from '../prepare/reach';
+import type { SharedReach } from '../prepare/sharedReach';
 import type { Random } from '../../base/random';
 import { Activity } from '../../plan/activity';
 import { intervalSeed, randomFor } from '../../plan/draws';
@@ -35,16 +35,16 @@ export interface MessageBody {
 
 /** What only sessions need, loaded where there are some. */
 export interface SessionParts {
-  readonly Sender: new (...given: ConstructorParameters<typeof EntrySender>) => EntrySender;
-  readonly ReplaySender: new (...given: ConstructorParameters<typeof EntrySender>) => EntrySender;
+  readonly Sender: new (...parts: SenderParts) => EntrySender;
+  readonly ReplaySender: new (...parts: SenderParts) => EntrySender;
 }
 
 /** Connections are those of the whole run. */
 export interface SenderDependencies {
   /** Where it is measured when messages have reached all their receivers. */
-  readonly reach?: Reach | undefined;
-  readonly members: Pick<Membership, 'version' | 'isOpen' | 'count' | 'idOf'> &
-    Partial<Pick<Membership, 'move' | 'counting' | 'missing' | 'wasMember' | 'came'>>;
+  readonly reach?: SharedReach | undefined;
+  readonly members: Pick<SharedMembers, 'version' | 'isOpen' | 'count' | 'idOf'> &
+    Partial<Pick<SharedMembers, 'move' | 'counting' | 'missing' | 'wasMember' | 'came'>>;
   /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
   /** Where the plan has several agents. */
@@ -80,10 +80,34 @@ export const isMissing = (
   sender: number,
 ): boolean => connection(sender) === undefined && isExchanged?.(sender) !== true;
 
+/** What a step is for the senders of an entry. Times are run time in microseconds. */
+export interface StepWindow {
+  readonly index: number;
+  readonly recorder: EntryRecorder;
+  readonly startUs: number;
+  readonly measureUs: number;
+  readonly endUs: number;
+}
+
+/** Who of a worker sends when in a step: indexes of the connections, and their pace. */
+export interface StepPacing {
+  readonly pace: Pacing;
+  readonly senders: Uint32Array;
+}
+
+/** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
+export const burst = 256;
+/** Backlog is worked off this long after the step; the rest counts as offered, not sent. */
+export const graceUs = 1_000_000;
+
+export type SenderParts = ConstructorParameters<typeof EntrySender>;
+
 /** What is due of one entry in a step: messages, streams, or moves in and out of groups. */
-export abstract class EntrySender {
+export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   protected readonly entry: PlanEntry;
   protected readonly random: Random;
+  /** Undefined when none is being sent. */
+  protected step: Step | undefined;
 
   constructor(
     protected readonly plan: Plan,
@@ -98,11 +122,12 @@ export abstract class EntrySender {
 
   /** Begins a step whose warm-up starts at `startUs` (run time). */
   abstract begin(step: PlanStep, startUs: number, recorder: StepRecorder): void;
-  abstract halt(): void;
-  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
-  abstract readonly nextUs: number;
-  /** Sends what is due, up to a bound (`more`); `done` once the step's last was due. */
-  abstract pump(): 'idle' | 'more' | 'done';
+  /** Run time at which the next is due. */
+  protected abstract readonly dueUs: number;
+  /** Sends the next, which is due. */
+  protected abstract sendDue(step: Step, nowUs: number, unixMs: number): void;
+  /** @param isCut something was due that could not be sent in time */
+  protected abstract endStep(step: Step, isCut: boolean): void;
   lost?(index: number): void;
   /** A delivery from the entry's source was counted. */
   arrived?(index: number, source: number, sequence: number): void;
@@ -129,12 +154,56 @@ export abstract class EntrySender {
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 
+  halt(): void {
+    this.step = undefined;
+  }
+
+  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
+  get nextUs(): number {
+    return this.step === undefined ? Infinity : Math.min(this.dueUs, this.step.endUs);
+  }
+
+  /** Sends what is due, up to a bound (`more`); `done` once the step's last was due. */
+  pump(): 'idle' | 'more' | 'done' {
+    const unixMs = Date.now();
+    let nowUs = this.dependencies.nowUs();
+    for (let count = 0; count < burst; count++) {
+      const { step } = this;
+      if (step === undefined) return 'idle';
+      const { dueUs } = this;
+      if (dueUs >= step.endUs || nowUs > step.endUs + graceUs) {
+        if (nowUs < step.endUs) return 'idle';
+        this.step = undefined;
+        this.endStep(step, dueUs < step.endUs);
+        return 'done';
+      }
+      if (dueUs > nowUs || this.mustWait) return 'idle';
+      this.sendDue(step, nowUs, unixMs);
+      nowUs = this.dependencies.nowUs();
+    }
+    return 'more';
+  }
+
+  /** Whether what is due cannot leave yet. */
+  protected get mustWait(): boolean {
+    return false;
+  }
+
+  /** @param atUs begins the warm-up; stamps hold whole microseconds */
+  protected windowOf(step: PlanStep, atUs: number, recorder: StepRecorder): StepWindow {
+    const startUs = Math.floor(atUs);
+    const measureUs = startUs + step.warmupMs * 1000;
+    return {
+      ...{ index: step.index, recorder: recorder.entries[this.position]!, startUs, measureUs },
+      endUs: measureUs + step.measureMs * 1000,
+    };
+  }
+
   protected isMissing(sender: number): boolean {
     return isMissing(this.dependencies, sender);
   }
 
-  /** Who of this worker sends when in a step: indexes of the connections, and their pace. */
-  pacing(step: PlanStep): { readonly pace: Pacing; readonly senders: Uint32Array } {
+  pacing(step: PlanStep): StepPacing {
     const { plan, worker } = this;
     const { senderOrder } = this.population;
     const intervalUs = (step.intervalsMs?.[this.position] ?? this.entry.intervalMs) * 1000;

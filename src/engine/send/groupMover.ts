@@ -6,23 +6,16 @@ import type { Plan, PlanStep } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
 import { shownText } from '../../wire/connectFailure';
 import type { StepRecorder } from '../recorder';
-import { EntrySender, type SenderDependencies } from './entrySender';
+import { EntrySender, type SenderDependencies, type StepWindow } from './entrySender';
 
-/** Calls begun in one go at most, so that receiving is not starved. */
-const burst = 64;
-
-interface ActiveStep {
+interface MoverStep extends StepWindow {
   readonly membership: MembershipCounts;
   readonly pace: Pace;
   readonly movers: readonly number[];
-  readonly startUs: number;
-  readonly warmupUs: number;
-  readonly endUs: number;
 }
 
 /** Those that do not send join and leave an entry's groups in turn. Latency counts from when a move was due. */
-export class GroupMover extends EntrySender {
-  private step: ActiveStep | undefined;
+export class GroupMover extends EntrySender<MoverStep> {
   private readonly inside = new Set<number>();
   private readonly busy = new Set<number>();
 
@@ -42,46 +35,39 @@ export class GroupMover extends EntrySender {
     const ranks = all.flatMap((index, rank) => (index % workers === this.worker ? [rank] : []));
     const intervalUs = this.entry.moveIntervalMs! * 1000;
     this.step = {
+      ...this.windowOf(step, startUs, recorder),
       membership: (recorder.membership ??= new MembershipCounts()),
       pace: new Pace(Uint32Array.from(ranks), all.length, intervalUs),
       movers: ranks.map((rank) => all[rank]!),
-      startUs,
-      warmupUs: step.warmupMs * 1000,
-      endUs: (step.warmupMs + step.measureMs) * 1000,
     };
-  }
-
-  halt(): void {
-    this.step = undefined;
   }
 
   override lost(index: number): void {
     this.inside.delete(index);
   }
 
-  get nextUs(): number {
-    const { step } = this;
-    return step === undefined ? Infinity : step.startUs + Math.min(step.pace.nextDueUs, step.endUs);
+  protected override get dueUs(): number {
+    return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  pump(): 'idle' | 'more' | 'done' {
-    for (let count = 0; count < burst; count++) {
-      const { step } = this;
-      if (step === undefined || this.nextUs > this.dependencies.nowUs()) return 'idle';
-      const dueUs = step.pace.nextDueUs;
-      if (dueUs >= step.endUs) {
-        this.step = undefined;
-        return 'done';
-      }
-      inBackground(this.move(step, step.movers[step.pace.take()]!, dueUs));
-    }
-    return 'more';
+  protected override sendDue(step: MoverStep): void {
+    const { dueUs } = this;
+    inBackground(this.move(step, step.movers[step.pace.take()]!, dueUs));
   }
 
-  private async move(step: ActiveStep, index: number, dueUs: number): Promise<void> {
+  protected override endStep(
+    { pace, movers, membership, startUs, measureUs, endUs }: MoverStep,
+    isCut: boolean,
+  ): void {
+    if (!isCut) return;
+    for (const position of movers.keys())
+      membership.skipped += pace.left(position, measureUs - startUs, endUs - startUs);
+  }
+
+  private async move(step: MoverStep, index: number, dueUs: number): Promise<void> {
     const connection = this.dependencies.connection(index);
     if (connection === undefined) return;
-    const counted = dueUs >= step.warmupUs;
+    const counted = dueUs >= step.measureUs;
     const { membership } = step;
     if (this.busy.has(index)) {
       if (counted) membership.skipped += 1;
@@ -96,8 +82,7 @@ export class GroupMover extends EntrySender {
       // A lost connection is counted as such.
       if (!outcome.ok && outcome.errorClass !== 'closed')
         this.dependencies.recorder.error(outcome.errorClass, shownText(outcome.text));
-      if (counted)
-        membership.record(joins, outcome.ok, this.dependencies.nowUs() - step.startUs - dueUs);
+      if (counted) membership.record(joins, outcome.ok, this.dependencies.nowUs() - dueUs);
       // A call that failed leaves the connection where it was.
       if (outcome.ok && connection.isOpen) {
         if (joins) this.inside.add(index);

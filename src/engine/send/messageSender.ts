@@ -17,17 +17,18 @@ import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
 import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
-import type { EntryRecorder, StepRecorder } from '../recorder';
+import type { StepRecorder } from '../recorder';
 import { reachesMany } from '../../plan/population';
-import type { Reach } from '../prepare/reach';
+import type { SharedReach } from '../prepare/sharedReach';
 import { namesBeyond, ownArguments } from '../../usecases/ownArguments';
-import { EntrySender } from './entrySender';
+import {
+  EntrySender,
+  graceUs,
+  type SenderParts,
+  type StepPacing,
+  type StepWindow,
+} from './entrySender';
 import { RowTemplates } from './messageRows';
-
-/** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
-const burst = 256;
-/** Backlog is worked off this long after the last message was due; the rest counts as offered, not sent. */
-const graceUs = 1_000_000;
 
 /** The source of a message, its receiver as messages name it, and how many deliveries are expected of it. */
 interface Aim {
@@ -42,16 +43,10 @@ interface Aim {
   group: number;
 }
 
-interface ActiveStep extends ReturnType<EntrySender['pacing']> {
-  readonly recorder: EntryRecorder;
-  readonly startUs: number;
-  readonly warmupUs: number;
-  readonly endUs: number;
-}
+type ActiveStep = StepWindow & StepPacing;
 
 /** Owns the encoded messages; allocates nothing per message. */
-export class MessageSender extends EntrySender {
-  private step: ActiveStep | undefined;
+export class MessageSender extends EntrySender<ActiveStep> {
   /** By everything that changes a message's length. */
   private templates = new Map<number, MessageTemplate | MessageValue>();
   /** Where messages hold values of rows. */
@@ -71,9 +66,7 @@ export class MessageSender extends EntrySender {
     receivers: 0,
     group: -1,
   };
-  private readonly origin: { index: number; id: Buffer | undefined; ackId: number } = {
-    ...{ index: 0, id: undefined, ackId: 0 },
-  };
+  private readonly origin = { index: 0, id: undefined as Buffer | undefined, ackId: 0 };
   private seenVersion = -1;
 
   /** Of the step; absent: those of the plan. */
@@ -87,15 +80,15 @@ export class MessageSender extends EntrySender {
   private readonly namesBeyond: ReturnType<typeof namesBeyond>;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
-  private readonly reach: Reach | undefined;
+  private readonly reach: SharedReach | undefined;
   private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
   /** Where messages of the step count that others may be members for. */
   private place = 0;
   /** The connections of one's own agent, where there are several and targets are drawn. */
   private readonly ownAgent: Uint32Array | undefined;
 
-  constructor(...given: ConstructorParameters<typeof EntrySender>) {
-    super(...given);
+  constructor(...parts: SenderParts) {
+    super(...parts);
     const { plan, entry, dependencies } = this;
     const { via, ownCall } = entry.run;
     this.rest = via === 'rest' ? dependencies.rest : undefined;
@@ -117,56 +110,32 @@ export class MessageSender extends EntrySender {
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
-    this.step = {
-      recorder: recorder.entries[this.position]!,
-      ...this.pacing(step),
-      startUs,
-      warmupUs: step.warmupMs * 1000,
-      endUs: (step.warmupMs + step.measureMs) * 1000,
-    };
-    this.place = this.elsewhere?.placeOf(recorder.entries[this.position]!) ?? 0;
+    this.step = { ...this.windowOf(step, startUs, recorder), ...this.pacing(step) };
+    this.place = this.elsewhere?.placeOf(this.step.recorder) ?? 0;
     this.stamp.step = step.index;
     if (step.messageBytes !== this.messageBytes) this.templates.clear();
     this.messageBytes = step.messageBytes;
   }
 
-  halt(): void {
-    this.step = undefined;
+  protected override get dueUs(): number {
+    return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  get nextUs(): number {
+  /** Where no socket is free for a call, there is nothing to do before the step is given up. */
+  override get nextUs(): number {
     const { step } = this;
-    if (step === undefined) return Infinity;
-    const { startUs, endUs, pace } = step;
-    if (pace.nextDueUs >= endUs) return startUs + endUs;
-    return startUs + (this.rest?.takesMessages === false ? endUs + graceUs + 1 : pace.nextDueUs);
+    const isHeld = step !== undefined && this.mustWait && this.dueUs < step.endUs;
+    return isHeld ? step.endUs + graceUs + 1 : super.nextUs;
   }
 
-  pump(): 'idle' | 'more' | 'done' {
-    const { step } = this;
-    if (step === undefined) return 'idle';
-    const { pace, startUs, endUs } = step;
-    let nowUs = this.dependencies.nowUs();
-    const unixMs = Date.now();
-    for (let count = 0; count < burst; count++) {
-      const dueUs = pace.nextDueUs;
-      const elapsedUs = nowUs - startUs;
-      if (dueUs >= endUs) {
-        if (elapsedUs < endUs) return 'idle';
-        this.step = undefined;
-        return 'done';
-      }
-      if (dueUs > elapsedUs) return 'idle';
-      if (elapsedUs > endUs + graceUs) {
-        this.giveUp(step);
-        return 'done';
-      }
-      // The wait for a socket of ours is the generator's lateness, which its slip shows.
-      if (this.rest?.takesMessages === false) return 'idle';
-      this.sendOne(step, pace.take(elapsedUs), dueUs, nowUs, unixMs);
-      nowUs = this.dependencies.nowUs();
-    }
-    return 'more';
+  /** The wait for a socket of ours is the generator's lateness, which its slip shows. */
+  protected override get mustWait(): boolean {
+    return this.rest?.takesMessages === false;
+  }
+
+  protected override sendDue(step: ActiveStep, nowUs: number, unixMs: number): void {
+    const { dueUs } = this;
+    this.sendOne(step, step.pace.take(nowUs - step.startUs), dueUs, nowUs, unixMs);
   }
 
   private sendOne(
@@ -188,7 +157,7 @@ export class MessageSender extends EntrySender {
       if (connection === undefined || !this.takeAim(sender)) {
         // Who is connected has nobody to send to: a target that was never there has no name.
         const isSkipped = connection !== undefined ? this.isToClient : this.isMissing(sender);
-        if (dueUs >= step.warmupUs && isSkipped) step.recorder.skipped += 1;
+        if (dueUs >= step.measureUs && isSkipped) step.recorder.skipped += 1;
         return;
       }
       version = dependencies.members.version();
@@ -196,8 +165,8 @@ export class MessageSender extends EntrySender {
     if (connection === undefined) return;
     const open = this.plan.pacing === 'open';
     stamp.source = aim.source;
-    stamp.warmup = dueUs < step.warmupUs;
-    stamp.intendedUs = open ? step.startUs + dueUs : nowUs;
+    stamp.warmup = dueUs < step.measureUs;
+    stamp.intendedUs = open ? dueUs : nowUs;
     stamp.sentUs = nowUs;
     const slot = this.sequences.slot(aim.source, aim.stream);
     stamp.sequence = this.sequences.values[slot]!++;
@@ -215,7 +184,7 @@ export class MessageSender extends EntrySender {
     else template.sendTo(this.persistent ?? connection, stamp, aim.receiver, unixMs, origin);
     const { recorder } = step;
     // With closed pacing, too, a call that has waited for a socket of ours is late.
-    const dueAtUs = this.rest === undefined ? stamp.intendedUs : step.startUs + dueUs;
+    const dueAtUs = this.rest === undefined ? stamp.intendedUs : dueUs;
     recorder.slip.record(nowUs - dueAtUs, stamp.warmup);
     if (stamp.warmup) return;
     recorder.offered += 1;
@@ -364,14 +333,14 @@ export class MessageSender extends EntrySender {
     return template;
   }
 
-  /** Counts what was due and could not be sent in time, and ends the step. */
-  private giveUp({ senders, pace, recorder, warmupUs, endUs }: ActiveStep): void {
+  protected override endStep(step: ActiveStep, isCut: boolean): void {
+    const { senders, pace, recorder, startUs, measureUs, endUs } = step;
+    if (!isCut) return;
     senders.forEach((sender, position) => {
-      const left = pace.left(position, warmupUs, endUs);
+      const left = pace.left(position, measureUs - startUs, endUs - startUs);
       if (this.dependencies.connection(sender) !== undefined) recorder.offered += left;
       else if (this.isMissing(sender)) recorder.skipped += left;
     });
-    this.step = undefined;
   }
 }
 

@@ -5,22 +5,15 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { readHex, writeHex, type Stamp } from '../../wire/message/stamp';
-import type { EntryRecorder, Recorder } from '../recorder';
-
-/** What a stream was opened in. Times are run time in microseconds. */
-export interface StreamStep {
-  readonly index: number;
-  readonly recorder: EntryRecorder;
-  readonly startUs: number;
-  readonly measureUs: number;
-  readonly endUs: number;
-}
+import type { Recorder } from '../recorder';
+import type { Queued } from './dueQueues';
+import type { StepWindow } from './entrySender';
 
 /** The preparation's own invocations have digits only. */
 const letter = { call: 0x69, stream: 0x75 } as const;
 
-/** One place of a connection, used again and again. What is sent, owed and brought counts in the stream's step. */
-export class OpenStream {
+/** One place of a connection, used again and again. What is sent, expected and received counts in the stream's step. */
+export class OpenStream implements Queued<OpenStream> {
   /**
    * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
    * completion is outstanding; `cancelled`: the same, and whatever it says is right; `late`: it was given up,
@@ -28,7 +21,7 @@ export class OpenStream {
    */
   state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
-  step!: StreamStep;
+  step!: StepWindow;
   /** Id of the call, and of the stream that goes up, as they stand in messages. */
   readonly callId = Buffer.alloc(streamIdLength, letter.call);
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
@@ -73,30 +66,30 @@ export class OpenStream {
     this.isAnswered = false;
   }
 
-  /** Whether items are still due: of a stream that comes down only the wanted ones. */
-  get isOwing(): boolean {
+  /** Whether items are still due: of a download only the wanted ones. */
+  get isExpecting(): boolean {
     return this.position < (this.shape.direction === 'download' ? this.wanted : this.items);
   }
 
-  /** For the item at hand; false behind the last. */
-  owe(): boolean {
+  /** Counts what the item at hand brings; false behind the last. */
+  expectNext(): boolean {
     const { measureUs, recorder } = this.step;
     const upload = this.shape.direction === 'upload';
     const brings = upload ? this.position === this.items - 1 : this.position < this.wanted;
     if (brings && this.nextUs >= measureUs) recorder.expected += 1;
     this.position += 1;
     this.nextUs += this.delayUs;
-    return this.isOwing;
+    return this.isExpecting;
   }
 
-  oweUntil(nowUs: number): void {
-    while (this.nextUs <= nowUs && this.isOwing && this.owe());
+  expectUntil(nowUs: number): void {
+    while (this.nextUs <= nowUs && this.isExpecting && this.expectNext());
   }
 
-  /** Items that the user's own method makes may come before they are due; none is owed once more. */
-  oweWhatCame(): void {
+  /** Items that the user's own method makes may come before they are due; none is expected once more. */
+  expectWhatCame(): void {
     if (this.shape.direction !== 'download') return;
-    while (this.position < Math.min(this.came, this.wanted)) this.owe();
+    while (this.position < Math.min(this.came, this.wanted)) this.expectNext();
   }
 
   /** Stamps the item of that number. */
@@ -170,8 +163,8 @@ export class OpenStream {
     return dueUs - nowUs;
   }
 
-  /** Undefined when nothing is wrong with the completion; `isOwing`: items are still due. */
-  wrongEnd({ error, result }: Completion, isOwing: boolean): string | undefined {
+  /** Undefined when nothing is wrong with the completion; `isExpecting`: items are still due. */
+  wrongEnd({ error, result }: Completion, isExpecting: boolean): string | undefined {
     const { state, items, wanted, came } = this;
     const { method, direction, own } = this.shape;
     // .NET may end a cancelled stream with an error; that of a late one was reported.
@@ -182,7 +175,7 @@ export class OpenStream {
       if (state === 'free' || came >= wanted) return undefined;
       return `${method}: completed after ${came} of ${wanted} items`;
     }
-    if (isOwing) return `${method}: completed before its last item`;
+    if (isExpecting) return `${method}: completed before its last item`;
     if (own !== undefined || direction !== 'upload' || result === items) return undefined;
     const counted = typeof result === 'number' ? String(result) : 'no number';
     return `${method}: the hub counted ${counted} of ${items} items`;
@@ -233,32 +226,5 @@ export class PlacesOfSender {
   /** The place that a number in an id belongs to. */
   of(id: number): OpenStream | undefined {
     return this.all[id % idStep];
-  }
-}
-
-/** By their next times: each that is added is due after those that are there. */
-export class StreamQueue {
-  first: OpenStream | undefined;
-  private last: OpenStream | undefined;
-
-  get nextUs(): number {
-    return this.first?.nextUs ?? Infinity;
-  }
-
-  push(stream: OpenStream): void {
-    stream.previous = this.last;
-    stream.next = undefined;
-    if (this.last === undefined) this.first = stream;
-    else this.last.next = stream;
-    this.last = stream;
-  }
-
-  remove(stream: OpenStream): void {
-    const { previous, next } = stream;
-    if (previous === undefined) this.first = next;
-    else previous.next = next;
-    if (next === undefined) this.last = previous;
-    else next.previous = previous;
-    stream.previous = stream.next = undefined;
   }
 }

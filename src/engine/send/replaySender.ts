@@ -16,17 +16,13 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, StreamItem } from '../../wire/message/hubMessage';
 import { firstMessageAckId, messageAckId, type Hole } from '../../wire/message/messageLayout';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
-import { emptyStamp, readStamp, stampLength, type Stamp } from '../../wire/message/stamp';
+import { emptyStamp, stampLength, type Stamp } from '../../wire/message/stamp';
 import { codecOf } from '../../wire/connect/codecOf';
 import type { CallRecorder, StepRecorder } from '../recorder';
-import { DueHeap, type Due } from './dueHeap';
-import { EntrySender } from './entrySender';
+import { DueHeap, type Due } from './dueQueues';
+import { EntrySender, type SenderParts } from './entrySender';
 import type { SessionStepWindow } from './session';
-
-/** Messages that are sent in one go at most, so that receiving is not starved. */
-const burst = 256;
-/** Backlog is worked off this long after the step's last message was due; the rest counts as offered, not sent. */
-const graceUs = 1_000_000;
+import { callOfStamp } from './sessionCalls';
 
 /** A message to Web PubSub that asks for an acknowledgement, whose number says nothing of it. */
 interface Asked {
@@ -39,6 +35,8 @@ interface Asked {
   /** That was recorded as a refusal. */
   readonly wasRefused: boolean;
 }
+
+type ReplayStep = Omit<SessionStepWindow, 'places'>;
 
 /** What one connection replays in a step. */
 class ReplayedClient implements Due {
@@ -61,7 +59,7 @@ class ReplayedClient implements Due {
 }
 
 /** Latencies count from the times in the recording: an answer that is late makes nothing else late. */
-export class ReplaySender extends EntrySender {
+export class ReplaySender extends EntrySender<ReplayStep> {
   private readonly tracks: ReplayTracks;
   private readonly codec;
   private readonly stamp = emptyStamp();
@@ -72,15 +70,15 @@ export class ReplaySender extends EntrySender {
   private readonly heap = new DueHeap<ReplayedClient>();
   /** By connection, those of the latest step. */
   private readonly clients = new Map<number, ReplayedClient>();
-  private window: SessionStepWindow | undefined;
-  private isSending = false;
+  /** The latest step, whose answers may still come. */
+  private window: ReplayStep | undefined;
   /** By connection, and by the numbers of their acknowledgements: those of this step and of the one before. */
   private readonly asked = new Map<number, Map<string, Asked>>();
   private readonly isPubSub: boolean;
   private nextAckId = firstMessageAckId;
 
-  constructor(...given: ConstructorParameters<typeof EntrySender>) {
-    super(...given);
+  constructor(...parts: SenderParts) {
+    super(...parts);
     const { plan, entry } = this;
     this.tracks = entry.tracks!;
     this.codec = codecOf(plan.protocol);
@@ -92,18 +90,13 @@ export class ReplaySender extends EntrySender {
     });
   }
 
-  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
+  begin(step: PlanStep, atUs: number, recorder: StepRecorder): void {
     this.halt();
     const { plan, position, worker, tracks } = this;
     const { senderOrder } = this.population;
-    const counted = recorder.entries[position]!;
-    const measureUs = startUs + step.warmupMs * 1000;
-    const endUs = measureUs + step.measureMs * 1000;
-    this.window = {
-      ...{ index: step.index, recorder: counted, calls: counted.calls!, places: [] },
-      ...{ startUs, measureUs, endUs },
-    };
-    this.isSending = true;
+    const window = this.windowOf(step, atUs, recorder);
+    const { startUs, measureUs, endUs, recorder: counted } = window;
+    this.step = this.window = { ...window, calls: counted.calls! };
     for (const asked of this.asked.values())
       for (const [id, one] of asked) if (one.step < step.index - 1) asked.delete(id);
     const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
@@ -126,39 +119,27 @@ export class ReplaySender extends EntrySender {
     }
   }
 
-  halt(): void {
-    this.isSending = false;
+  override halt(): void {
+    super.halt();
     for (const client of this.heap.all.slice()) this.heap.remove(client);
     this.clients.clear();
   }
 
-  get nextUs(): number {
-    return this.isSending ? Math.min(this.heap.nextUs, this.window!.endUs) : Infinity;
+  protected override get dueUs(): number {
+    return this.heap.nextUs;
   }
 
-  pump(): 'idle' | 'more' | 'done' {
-    if (!this.isSending) return 'idle';
-    const { endUs } = this.window!;
-    const unixMs = Date.now();
-    for (let count = 0; count < burst; count++) {
-      const nowUs = this.dependencies.nowUs();
-      const { first } = this.heap;
-      const isDue = first !== undefined && first.wakeUs <= nowUs && first.wakeUs < endUs;
-      if (!isDue || nowUs > endUs + graceUs) return this.endOf(nowUs);
-      this.heap.remove(first);
-      this.goOn(first, nowUs, unixMs);
-    }
-    return 'more';
+  protected override sendDue(_step: ReplayStep, nowUs: number, unixMs: number): void {
+    const first = this.heap.first!;
+    this.heap.remove(first);
+    this.goOn(first, nowUs, unixMs);
   }
 
-  private endOf(nowUs: number): 'idle' | 'done' {
-    if (nowUs < this.window!.endUs) return 'idle';
+  protected override endStep(): void {
     for (const client of this.heap.all.slice()) {
       this.countLeft(client, 'offered');
       this.heap.remove(client);
     }
-    this.isSending = false;
-    return 'done';
   }
 
   /** What is still due of it in the step, and never leaves. */
@@ -315,15 +296,8 @@ export class ReplaySender extends EntrySender {
     return true;
   }
 
-  /** Number of the call whose id that is; undefined when it is none of this entry's by that connection. */
   private callOf(invocationId: string, index: number): number | undefined {
-    const { read, population } = this;
-    if (invocationId.length !== stampLength) return undefined;
-    if (!readStamp(Buffer.from(invocationId, 'latin1'), 0, read)) return undefined;
-    const source = read.source - population.firstSource;
-    const isOurs = read.runId === this.plan.runId && source >= 0 && source < population.sources;
-    if (!isOurs || Math.floor(source / population.sourcesPerSender) !== index) return undefined;
-    return source % population.sourcesPerSender;
+    return callOfStamp(invocationId, index, this.plan, this.population, this.read);
   }
 
   override lost(index: number): void {

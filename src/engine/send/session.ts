@@ -1,23 +1,20 @@
 import type { Row } from '../../base/rows';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { CallRecorder, EntryRecorder, Push } from '../recorder';
+import type { CallRecorder, Push } from '../recorder';
 import type { Draw } from '../../plan/intervals';
 import type { Instruction } from '../../plan/sessionProgram';
+import { DueQueue, type Due, type Queued } from './dueQueues';
+import type { StepWindow } from './entrySender';
 import { isAsAsked } from './keptValues';
 
 /** Draws of one session, more than it makes. */
 const drawsEach = 2 ** 12;
 
-/** What a session was begun in. Times are run time in microseconds. */
-export interface SessionStepWindow {
-  readonly index: number;
-  readonly recorder: EntryRecorder;
+/** What a session was begun in. */
+export interface SessionStepWindow extends StepWindow {
   readonly calls: readonly CallRecorder[];
   /** Where calls count whose receivers may be connections of other agents. */
   readonly places: readonly number[];
-  readonly startUs: number;
-  readonly measureUs: number;
-  readonly endUs: number;
 }
 
 /** What the hub has called; `push`: as something that nobody expects, as long as nobody does. */
@@ -27,7 +24,7 @@ export interface Heard {
 }
 
 /** The sessions of one sender, one after the other. */
-export class Session {
+export class Session implements Due, Queued<Session> {
   /**
    * `idle`: none is going on; `due`: its next call is known, and when; `ready`: it can go on at once; `waiting`: for an
    * answer, the end of a stream, or what the hub calls.
@@ -53,12 +50,12 @@ export class Session {
   wakeUs = 0;
   /** From when on nothing but its due time keeps it. */
   freeUs = 0;
-  /** Call that is waited for, its number among those of its kind, when it was due, sent, and is given up. */
+  /** Call that is waited for, its number among those of its kind, when it was due and sent, and when it is given up. */
   call = -1;
   sequence = -1;
   callDueUs = 0;
   sentUs = 0;
-  limitUs = 0;
+  nextUs = 0;
   /** Of a stream. */
   items = 0;
   streamId = -1;
@@ -100,32 +97,9 @@ export class Session {
 }
 
 /** Sessions that wait the same time for what they wait for: those that were added first are given up first. */
-export class WaitingQueue {
-  first: Session | undefined;
-  private last: Session | undefined;
-
-  constructor(readonly withinUs: number) {}
-
-  get nextUs(): number {
-    return this.first?.limitUs ?? Infinity;
-  }
-
-  push(session: Session): void {
-    session.queue = this;
-    session.previous = this.last;
-    session.next = undefined;
-    if (this.last === undefined) this.first = session;
-    else this.last.next = session;
-    this.last = session;
-  }
-
-  remove(session: Session): void {
-    const { previous, next } = session;
-    if (previous === undefined) this.first = next;
-    else previous.next = next;
-    if (next === undefined) this.last = previous;
-    else next.previous = previous;
-    session.previous = session.next = session.queue = undefined;
+export class WaitingQueue extends DueQueue<Session> {
+  constructor(readonly withinUs: number) {
+    super();
   }
 }
 

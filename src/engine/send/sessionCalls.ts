@@ -15,7 +15,7 @@ import {
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
-import { emptyStamp, readStamp, stampLength, writeHex } from '../../wire/message/stamp';
+import { emptyStamp, readStamp, stampLength, writeHex, type Stamp } from '../../wire/message/stamp';
 import type { Push } from '../recorder';
 import { CallMessages } from './callMessages';
 import { isMissing, type SenderDependencies } from './entrySender';
@@ -336,16 +336,26 @@ export class SessionCalls {
     connection.sendMessage({ type: hubMessageType.cancelInvocation, invocationId });
   }
 
-  /** Number of the call whose id that is; undefined when it is none of this entry's by that connection. */
+  /** See {@link callOfStamp}; its stamp is {@link answer}. */
   callOf(invocationId: string, index: number): number | undefined {
-    const { answer, population } = this;
-    if (invocationId.length !== stampLength) return undefined;
-    if (!readStamp(Buffer.from(invocationId, 'latin1'), 0, answer)) return undefined;
-    const source = answer.source - population.firstSource;
-    const isOurs = answer.runId === this.plan.runId && source >= 0 && source < population.sources;
-    if (!isOurs || Math.floor(source / population.sourcesPerSender) !== index) return undefined;
-    return source % population.sourcesPerSender;
+    return callOfStamp(invocationId, index, this.plan, this.population, this.answer);
   }
+}
+
+/** Number of the call whose id is that stamp, which is read; undefined when the connection has not made it. */
+export function callOfStamp(
+  invocationId: string,
+  index: number,
+  { runId }: Pick<Plan, 'runId'>,
+  { firstSource, sources, sourcesPerSender }: Population,
+  stamp: Stamp,
+): number | undefined {
+  if (invocationId.length !== stampLength) return undefined;
+  if (!readStamp(Buffer.from(invocationId, 'latin1'), 0, stamp)) return undefined;
+  const source = stamp.source - firstSource;
+  const isOurs = stamp.runId === runId && source >= 0 && source < sources;
+  const isItsOwn = isOurs && Math.floor(source / sourcesPerSender) === index;
+  return isItsOwn ? source % sourcesPerSender : undefined;
 }
 
 const reachesOthers = ({ audience }: Call): boolean =>

@@ -11,10 +11,11 @@ import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { codecOf } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
-import { EntrySender, type MessageBody } from './entrySender';
+import { burst, EntrySender, graceUs } from './entrySender';
+import type { MessageBody, SenderParts, StepPacing } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
-import { DueHeap } from './dueHeap';
+import { DueHeap } from './dueQueues';
 import { countBrokenOff, follow, Session } from './session';
 import type { Heard, SessionStepWindow, WaitingQueue } from './session';
 import {
@@ -28,20 +29,15 @@ import {
   type Call,
 } from './sessionCalls';
 
-/** Sessions that are gone on with in one go at most, so that receiving is not starved. */
-const burst = 256;
-/** Backlog is worked off this long after the step's last call was due; the rest counts as offered, not sent. */
-const graceUs = 1_000_000;
-/** Instructions of one session in one go at most, for the same reason. */
+/** Instructions of one session in one go at most, so that receiving is not starved. */
 const stretch = 256;
 /** Draws have a seed of their own, so that they change no due time. */
 const choosing = 0x632be59b;
 
-type Sending = SessionStepWindow & ReturnType<EntrySender['pacing']>;
+type SessionStep = SessionStepWindow & StepPacing;
 
 /** What is due: see {@link Session}. Latencies count from the time that the schedule of a session says. */
-export class SessionSender extends EntrySender {
-  private sending: Sending | undefined;
+export class SessionSender extends EntrySender<SessionStep> {
   private readonly program: SessionProgram;
   private readonly calls: readonly Call[];
   private readonly sendsCalls: SessionCalls;
@@ -62,8 +58,8 @@ export class SessionSender extends EntrySender {
   /** So long answers may take in a session until the next one is late, by its mean; −∞ where no pause is drawn. */
   private readonly roomUs: number;
 
-  constructor(...given: ConstructorParameters<typeof EntrySender>) {
-    super(...given);
+  constructor(...parts: SenderParts) {
+    super(...parts);
     const { plan, entry, dependencies } = this;
     const session = entry.run.session!;
     const steps = stepsIn(session);
@@ -90,22 +86,17 @@ export class SessionSender extends EntrySender {
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
     this.endAll();
-    const counted = recorder.entries[this.position]!;
-    const measureUs = startUs + step.warmupMs * 1000;
-    const calls = counted.calls!;
+    const window = this.windowOf(step, startUs, recorder);
+    const calls = window.recorder.calls!;
     const { elsewhere } = this.dependencies;
-    this.sending = {
-      ...{ index: step.index, recorder: counted, calls },
-      places: calls.map((call) => elsewhere?.placeOf(call) ?? 0),
-      ...this.pacing(step),
-      ...{ startUs, measureUs, endUs: measureUs + step.measureMs * 1000 },
-    };
+    const places = calls.map((call) => elsewhere?.placeOf(call) ?? 0);
+    this.step = { ...window, calls, places, ...this.pacing(step) };
     this.events.begin();
     this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
   }
 
-  halt(): void {
-    this.sending = undefined;
+  override halt(): void {
+    super.halt();
     this.endAll();
   }
 
@@ -118,23 +109,26 @@ export class SessionSender extends EntrySender {
     this.ready.length = 0;
   }
 
-  get nextUs(): number {
-    if (this.ready.length > 0) return 0;
-    let nextUs = this.heap.nextUs;
-    for (const queue of this.queues) nextUs = Math.min(nextUs, queue.nextUs);
-    const { sending } = this;
-    if (sending === undefined) return nextUs;
-    return Math.min(nextUs, sending.startUs + sending.pace.nextDueUs, sending.endUs);
+  /** When the next session begins. */
+  protected override get dueUs(): number {
+    return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  pump(): 'idle' | 'more' | 'done' {
+  override get nextUs(): number {
+    if (this.ready.length > 0) return 0;
+    let nextUs = Math.min(this.heap.nextUs, super.nextUs);
+    for (const queue of this.queues) nextUs = Math.min(nextUs, queue.nextUs);
+    return nextUs;
+  }
+
+  /** Sessions go on after their step, until what they wait for has come. */
+  override pump(): 'idle' | 'more' | 'done' {
     const unixMs = Date.now();
     let nowUs = this.dependencies.nowUs();
     for (let count = 0; count < burst; count++) {
       const session = this.ready.shift();
-      if (session !== undefined) {
-        if (session.state === 'ready') this.goOn(session, nowUs, unixMs);
-      } else if (!this.takeDue(nowUs, unixMs)) return this.endOf(nowUs);
+      if (session?.state === 'ready') this.goOn(session, nowUs, unixMs);
+      else if (session === undefined && !this.takeDue(nowUs, unixMs)) return this.over(nowUs);
       nowUs = this.dependencies.nowUs();
     }
     return 'more';
@@ -144,14 +138,14 @@ export class SessionSender extends EntrySender {
   private takeDue(nowUs: number, unixMs: number): boolean {
     for (const queue of this.queues) {
       const late = queue.first;
-      if (late !== undefined && late.limitUs <= nowUs) {
+      if (late !== undefined && late.nextUs <= nowUs) {
         this.fail(late, late.call, 'timeout', waitedInVain(this.calls[late.call]!), nowUs);
         return true;
       }
     }
-    const { sending, heap } = this;
+    const { step, heap } = this;
     const callUs = heap.nextUs;
-    const beginUs = sending === undefined ? Infinity : sending.startUs + sending.pace.nextDueUs;
+    const beginUs = step === undefined ? Infinity : this.dueUs;
     if (callUs <= beginUs) {
       const { first } = heap;
       if (first === undefined || callUs > nowUs) return false;
@@ -159,67 +153,72 @@ export class SessionSender extends EntrySender {
       this.goOn(first, nowUs, unixMs);
       return true;
     }
-    if (beginUs > nowUs || beginUs >= sending!.endUs) return false;
-    if (nowUs > sending!.endUs + graceUs) return false;
-    const sender = sending!.senders[sending!.pace.take(nowUs - sending!.startUs)]!;
-    this.beginSession(sending!, sender, beginUs, nowUs, unixMs);
+    const { endUs } = step!;
+    if (beginUs > nowUs || beginUs >= endUs || nowUs > endUs + graceUs) return false;
+    this.sendDue(step!, nowUs, unixMs);
     return true;
   }
 
+  protected override sendDue(step: SessionStep, nowUs: number, unixMs: number): void {
+    const { dueUs } = this;
+    const sender = step.senders[step.pace.take(nowUs - step.startUs)]!;
+    this.beginSession(step, sender, dueUs, nowUs, unixMs);
+  }
+
   /** `done` when the step is over, for what is due; answers may still be waited for. */
-  private endOf(nowUs: number): 'idle' | 'done' {
-    const { sending } = this;
-    if (sending === undefined || nowUs < sending.endUs) return 'idle';
-    if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
-    this.sending = undefined;
-    this.endSessions(sending);
+  private over(nowUs: number): 'idle' | 'done' {
+    const { step } = this;
+    if (step === undefined || nowUs < step.endUs) return 'idle';
+    this.step = undefined;
+    this.endStep(step, nowUs > step.endUs + graceUs);
     return 'done';
   }
 
   /** What is due later is none of the step, nor is what no event has come of yet, unless that takes too long. */
-  private endSessions(sending: Sending): void {
+  protected override endStep(step: SessionStep, isCut: boolean): void {
+    if (isCut) this.countBacklog(step);
     for (const session of this.sessions.values()) {
       const { call, callDueUs, window, state } = session;
-      if (window !== sending) continue;
+      if (window !== step) continue;
       if (state === 'due') this.cut(session);
       if (state !== 'waiting' || this.calls[call]!.step.kind !== 'on') continue;
-      if (this.events.isLostAfter(call, sending.endUs - callDueUs)) continue;
-      if (callDueUs >= sending.measureUs) sending.calls[call]!.expected -= 1;
+      if (this.events.isLostAfter(call, step.endUs - callDueUs)) continue;
+      if (callDueUs >= step.measureUs) step.calls[call]!.expected -= 1;
       this.cut(session);
     }
   }
 
   /** Not those that wait for the session before them: it is the hub that holds them up. */
-  private countBacklog(sending: Sending): void {
-    const { senders, pace, startUs, measureUs, endUs } = sending;
+  private countBacklog(step: SessionStep): void {
+    const { senders, pace, startUs, measureUs, endUs } = step;
     for (const session of this.heap.all)
-      if (session.dueUs >= measureUs && session.dueUs < endUs) sending.recorder.offered += 1;
+      if (session.dueUs >= measureUs && session.dueUs < endUs) step.recorder.offered += 1;
     senders.forEach((sender, position) => {
       const left = pace.left(position, measureUs - startUs, endUs - startUs);
-      if (!this.sendsCalls.skips(sending, sender, endUs, left)) sending.recorder.offered += left;
+      if (!this.sendsCalls.skips(step, sender, endUs, left)) step.recorder.offered += left;
     });
   }
 
   private beginSession(
-    sending: Sending,
+    step: SessionStep,
     sender: number,
     dueUs: number,
     nowUs: number,
     unixMs: number,
   ): void {
-    if (this.sendsCalls.skips(sending, sender, dueUs)) return;
+    if (this.sendsCalls.skips(step, sender, dueUs)) return;
     let session = this.sessions.get(sender);
     if (session === undefined)
       this.sessions.set(sender, (session = new Session(sender, this.program.loops)));
     const begunUs = this.plan.pacing === 'open' ? dueUs : nowUs;
-    if (begunUs >= sending.measureUs) sending.recorder.sessions!.started += 1;
+    if (begunUs >= step.measureUs) step.recorder.sessions!.started += 1;
     if (session.state !== 'idle') {
       // Its first call is due all the same: what is never answered is lost, what waits is late.
       session.delayed.push(begunUs);
-      this.countWaiting(sending, begunUs, 1);
+      this.countWaiting(step, begunUs, 1);
       return;
     }
-    this.start(session, sending, begunUs);
+    this.start(session, step, begunUs);
     this.goOn(session, nowUs, unixMs);
   }
 
@@ -311,15 +310,21 @@ export class SessionSender extends EntrySender {
     session.state = 'waiting';
     session.call = number;
     session.callDueUs = session.dueUs;
-    session.limitUs = nowUs + queue.withinUs;
+    session.nextUs = nowUs + queue.withinUs;
+    session.queue = queue;
     queue.push(session);
+  }
+
+  private stopWaiting(session: Session): void {
+    session.queue?.remove(session);
+    session.queue = undefined;
+    session.call = -1;
   }
 
   /** It goes on from now: what comes next is due when the answer has come. */
   private wake(session: Session, nowUs: number): void {
-    session.queue?.remove(session);
+    this.stopWaiting(session);
     session.state = 'ready';
-    session.call = -1;
     session.dueUs = session.freeUs = nowUs;
     session.at += 1;
     this.ready.push(session);
@@ -556,9 +561,8 @@ export class SessionSender extends EntrySender {
 
   private end(session: Session, nowUs: number): void {
     if (session.heapAt >= 0) this.heap.remove(session);
-    session.queue?.remove(session);
+    this.stopWaiting(session);
     session.state = 'idle';
-    session.call = -1;
     const { window, ownUs, delayed } = session;
     const begunUs = delayed.shift();
     if (begunUs === undefined) return;

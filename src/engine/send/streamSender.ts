@@ -4,33 +4,23 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion } from '../../wire/message/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
 import { StreamMessages } from './streamMessages';
-import {
-  callNumber,
-  PlacesOfSender,
-  StreamQueue,
-  type OpenStream,
-  type StreamStep,
-} from './openStream';
+import { DueQueue } from './dueQueues';
+import { EntrySender, type SenderParts, type StepPacing, type StepWindow } from './entrySender';
+import { callNumber, PlacesOfSender, type OpenStream } from './openStream';
 import type { StepRecorder } from '../recorder';
-import { EntrySender } from './entrySender';
 
-/** Items in one go at most, so that receiving is not starved while a backlog is worked off. */
-const burst = 256;
-/** Backlog is worked off this long after the last item was due; the rest counts as offered, not sent. */
-const graceUs = 1_000_000;
 /** A stream must complete this long after its last item, besides the hub's own waiting. */
 const answerUs = 5_000_000;
 /** No timer of a hub is so much too early. */
 const mostEarlyUs = 50_000;
 
-type Sending = StreamStep & ReturnType<EntrySender['pacing']>;
+type StreamStep = StepWindow & StepPacing;
 
 /** Items that are due after the end of the step are none of it: their streams have fewer. */
-export class StreamSender extends EntrySender {
-  private sending: Sending | undefined;
+export class StreamSender extends EntrySender<StreamStep> {
   /** Streams whose next item is due, and those whose completion is. */
-  private readonly due = new StreamQueue();
-  private readonly unanswered = new StreamQueue();
+  private readonly due = new DueQueue<OpenStream>();
+  private readonly unanswered = new DueQueue<OpenStream>();
   private readonly places = new Map<number, PlacesOfSender>();
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
@@ -38,8 +28,8 @@ export class StreamSender extends EntrySender {
   private readonly delayUs: number;
   private isEarlyReported = false;
 
-  constructor(...given: ConstructorParameters<typeof EntrySender>) {
-    super(...given);
+  constructor(...parts: SenderParts) {
+    super(...parts);
     const { plan, entry, dependencies } = this;
     const shape = entry.run.streams!;
     this.shape = shape;
@@ -48,68 +38,50 @@ export class StreamSender extends EntrySender {
     this.stamp.runId = plan.runId;
   }
 
-  begin(step: PlanStep, atUs: number, recorder: StepRecorder): void {
-    // Stamps hold whole microseconds, and what the hub makes is reckoned from them.
-    const startUs = Math.floor(atUs);
-    const counted = recorder.entries[this.position]!;
-    const measureUs = startUs + step.warmupMs * 1000;
-    counted.measureUs = measureUs;
-    this.sending = {
-      index: step.index,
-      recorder: counted,
-      ...this.pacing(step),
-      startUs,
-      measureUs,
-      endUs: measureUs + step.measureMs * 1000,
-    };
+  begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
+    this.step = { ...this.windowOf(step, startUs, recorder), ...this.pacing(step) };
+    this.step.recorder.measureUs = this.step.measureUs;
   }
 
-  halt(): void {
-    const { sending } = this;
-    this.sending = undefined;
-    if (sending === undefined) return;
+  override halt(): void {
+    const { step } = this;
+    super.halt();
+    if (step === undefined) return;
     const nowUs = this.dependencies.nowUs();
     // What the hub still makes comes for nothing.
-    sending.recorder.untilUs = nowUs;
+    step.recorder.untilUs = nowUs;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
       this.settle(stream, nowUs);
       this.cut(stream);
     }
   }
 
-  get nextUs(): number {
-    const { sending } = this;
-    const startUs =
-      sending === undefined
-        ? Infinity
-        : Math.min(sending.startUs + sending.pace.nextDueUs, sending.endUs);
-    return Math.min(startUs, this.due.nextUs, this.unanswered.nextUs);
+  private get openUs(): number {
+    return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  pump(): 'idle' | 'more' | 'done' {
-    let nowUs = this.dependencies.nowUs();
-    this.giveUpUnanswered(nowUs);
-    const { sending } = this;
-    if (sending === undefined) return 'idle';
-    if (nowUs > sending.endUs + graceUs) this.countBacklog(sending);
-    for (let count = 0; count < burst; count++) {
-      const openUs = sending.startUs + sending.pace.nextDueUs;
-      const itemUs = this.due.nextUs;
-      if (Math.min(openUs, itemUs) >= sending.endUs) {
-        if (nowUs < sending.endUs) return 'idle';
-        this.sending = undefined;
-        return 'done';
-      }
-      if (Math.min(openUs, itemUs) > nowUs) return 'idle';
-      if (itemUs <= openUs) this.itemIsDue(this.due.first!, nowUs);
-      else {
-        const sender = sending.senders[sending.pace.take(nowUs - sending.startUs)]!;
-        const firstUs = Math.floor(this.plan.pacing === 'open' ? openUs : nowUs);
-        this.open(sending, sender, firstUs, nowUs);
-      }
-      nowUs = this.dependencies.nowUs();
+  protected override get dueUs(): number {
+    return Math.min(this.openUs, this.due.nextUs);
+  }
+
+  override get nextUs(): number {
+    return Math.min(super.nextUs, this.unanswered.nextUs);
+  }
+
+  override pump(): 'idle' | 'more' | 'done' {
+    this.giveUpUnanswered(this.dependencies.nowUs());
+    return super.pump();
+  }
+
+  protected override sendDue(step: StreamStep, nowUs: number): void {
+    const { openUs } = this;
+    if (this.due.nextUs <= openUs) {
+      this.itemIsDue(this.due.first!, nowUs);
+      return;
     }
-    return 'more';
+    const sender = step.senders[step.pace.take(nowUs - step.startUs)]!;
+    const firstUs = Math.floor(this.plan.pacing === 'open' ? openUs : nowUs);
+    this.open(step, sender, firstUs, nowUs);
   }
 
   override lost(index: number): void {
@@ -117,7 +89,7 @@ export class StreamSender extends EntrySender {
     for (const stream of this.places.get(index)?.all ?? []) {
       this.settle(stream, nowUs);
       this.skipRest(stream);
-      stream.oweWhatCame();
+      stream.expectWhatCame();
       this.drop(stream);
     }
   }
@@ -165,41 +137,41 @@ export class StreamSender extends EntrySender {
     const stream = places.of(number);
     if (stream === undefined || stream.id !== number || stream.state === 'ended') return true;
     this.settle(stream, nowUs);
-    const isOwing = stream.state === 'sending' && stream.isOwing;
-    const wrong = stream.wrongEnd(message, isOwing);
+    const isExpecting = stream.state === 'sending' && stream.isExpecting;
+    const wrong = stream.wrongEnd(message, isExpecting);
     if (wrong === undefined && this.shape.direction === 'upload')
       stream.answered(this.dependencies.recorder, nowUs);
     if (stream.state === 'free') return true;
     if (wrong !== undefined) this.dependencies.recorder.error('invocation', wrong);
-    // Items that are still due are owed, and never sent.
-    if (isOwing && wrong !== undefined) stream.state = 'ended';
+    // Items that are still due are expected, and never sent.
+    if (isExpecting && wrong !== undefined) stream.state = 'ended';
     else {
-      stream.oweWhatCame();
+      stream.expectWhatCame();
       this.drop(stream);
     }
     return true;
   }
 
-  private open(sending: Sending, sender: number, firstUs: number, nowUs: number): void {
+  private open(step: StreamStep, sender: number, firstUs: number, nowUs: number): void {
     const { shape, delayUs } = this;
     const connection = this.dependencies.connection(sender);
     if (connection === undefined) {
-      if (this.isMissing(sender)) this.offer(sending, firstUs, 0, this.sentItems, 'skipped');
+      if (this.isMissing(sender)) this.offer(step, firstUs, 0, this.sentItems, 'skipped');
       return;
     }
-    if (firstUs >= sending.endUs) return;
-    const inStep = delayUs === 0 ? Infinity : Math.ceil((sending.endUs - firstUs) / delayUs);
+    if (firstUs >= step.endUs) return;
+    const inStep = delayUs === 0 ? Infinity : Math.ceil((step.endUs - firstUs) / delayUs);
     let places = this.places.get(sender);
     if (places === undefined) this.places.set(sender, (places = new PlacesOfSender(sender, shape)));
     const stream = places.take();
     const items = Math.min(shape.items, inStep);
     if (stream === undefined) {
-      this.refuse(sending, firstUs, items);
+      this.refuse(step, firstUs, items);
       return;
     }
     stream.state = 'sending';
     stream.connection = connection;
-    stream.step = sending;
+    stream.step = step;
     stream.renew();
     stream.items = items;
     stream.wanted = Math.min(items, shape.wanted);
@@ -230,7 +202,7 @@ export class StreamSender extends EntrySender {
     if (isFree(stream)) return;
     const itemUs = stream.nextUs;
     this.due.remove(stream);
-    if (stream.owe()) {
+    if (stream.expectNext()) {
       this.due.push(stream);
     } else if (stream.state === 'ended') {
       this.places.get(stream.sender)!.release(stream);
@@ -251,13 +223,13 @@ export class StreamSender extends EntrySender {
   /** What was due until now without anything being sent from here. */
   private settle(stream: OpenStream, nowUs: number): void {
     if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
-    stream.oweUntil(nowUs);
+    stream.expectUntil(nowUs);
   }
 
   private cancel(stream: OpenStream): void {
     if (stream.state !== 'sending' && stream.state !== 'answering') return;
     this.settle(stream, this.dependencies.nowUs());
-    stream.oweWhatCame();
+    stream.expectWhatCame();
     this.unqueue(stream);
     this.await(stream, 'cancelled');
     this.frames.cancel(stream, stream.connection!);
@@ -267,7 +239,7 @@ export class StreamSender extends EntrySender {
   private cut(stream: OpenStream): void {
     const { own, direction } = this.shape;
     const { connection } = stream;
-    stream.oweWhatCame();
+    stream.expectWhatCame();
     const isUseful = direction === 'download' || (direction === 'both' && own !== undefined);
     if (!isUseful || stream.state !== 'sending' || connection?.isOpen !== true) {
       this.drop(stream);
@@ -333,8 +305,8 @@ export class StreamSender extends EntrySender {
     }
   }
 
-  /** What this one would have brought is owed all the same. */
-  private refuse({ measureUs, recorder }: Sending, firstUs: number, items: number): void {
+  /** What this one would have brought is expected all the same. */
+  private refuse({ measureUs, recorder }: StreamStep, firstUs: number, items: number): void {
     const { direction, wanted } = this.shape;
     const upload = direction === 'upload';
     const until = upload ? items : Math.min(items, wanted);
@@ -358,7 +330,7 @@ export class StreamSender extends EntrySender {
 
   /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
   private offer(
-    step: StreamStep,
+    step: StepWindow,
     firstUs: number,
     from: number,
     items: number,
@@ -380,21 +352,19 @@ export class StreamSender extends EntrySender {
     this.dependencies.recorder.error('other', text);
   }
 
-  private countBacklog(sending: Sending): void {
-    const { shape } = this;
-    const { endUs, startUs } = sending;
+  protected override endStep(step: StreamStep, isCut: boolean): void {
+    if (!isCut) return;
+    const { endUs, startUs, pace, senders } = step;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
-      if (shape.direction !== 'download' && stream.state === 'sending')
-        this.offer(sending, stream.firstUs, stream.position, stream.items);
+      if (this.sendsItems(stream)) this.offer(step, stream.firstUs, stream.position, stream.items);
       this.settle(stream, endUs);
       this.cut(stream);
     }
-    for (let openUs = startUs + sending.pace.nextDueUs; openUs < endUs;) {
-      const sender = sending.senders[sending.pace.take(endUs - startUs)]!;
+    for (let openUs = startUs + pace.nextDueUs; openUs < endUs; openUs = startUs + pace.nextDueUs) {
+      const sender = senders[pace.take(endUs - startUs)]!;
       if (this.dependencies.connection(sender) !== undefined)
-        this.offer(sending, openUs, 0, this.sentItems);
-      else if (this.isMissing(sender)) this.offer(sending, openUs, 0, this.sentItems, 'skipped');
-      openUs = startUs + sending.pace.nextDueUs;
+        this.offer(step, openUs, 0, this.sentItems);
+      else if (this.isMissing(sender)) this.offer(step, openUs, 0, this.sentItems, 'skipped');
     }
   }
 }

@@ -64,7 +64,7 @@ class MessageTotals extends MessageCounts {
   /** The drain is over: what has counted stays as it was judged. */
   protected isSettled = false;
   /** Deliveries that agents which were lost may have been owed, at most. */
-  private owed = 0;
+  private pendingLoss = 0;
   /** An agent was lost: what it had sent since its last report nobody knows, and others have received it. */
   private isUnsaid = false;
 
@@ -73,10 +73,10 @@ class MessageTotals extends MessageCounts {
   }
 
   /** What is missing now may be what an agent had received and could not report before it was lost. */
-  noteOwed(): void {
-    for (const part of this.within) part.noteOwed();
+  notePendingLoss(): void {
+    for (const part of this.within) part.notePendingLoss();
     this.isUnsaid = true;
-    this.owed = Math.max(this.owed, this.expected - this.delivered().received);
+    this.pendingLoss = Math.max(this.pendingLoss, this.expected - this.delivered().received);
   }
 
   /** Expects no more of what is still missing of that; returns how many deliveries. */
@@ -86,9 +86,9 @@ class MessageTotals extends MessageCounts {
       this.expected -= sum;
       return sum;
     }
-    const forgiven = Math.min(this.owed, this.expected - this.delivered().received);
+    const forgiven = Math.min(this.pendingLoss, this.expected - this.delivered().received);
     this.expected -= forgiven;
-    this.owed = 0;
+    this.pendingLoss = 0;
     return forgiven;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { ClockRudder, clockMemory, steeredClock } from '../../../src/engine/machineClock';
+import { ClockDiscipline, clockMemory, steeredClock } from '../../../src/engine/machineClock';
 
 describe('steeredClock', () => {
   it('is the machine’s until it is steered', () => {
@@ -13,23 +13,23 @@ describe('steeredClock', () => {
     const machine = { nowUs: () => nowUs };
     const memory = clockMemory();
     const clock = steeredClock(machine, memory);
-    const rudder = new ClockRudder(machine, memory);
+    const discipline = new ClockDiscipline(machine, memory);
     const offsetAt = (us: number): number => {
       nowUs = us;
       return clock.nowUs() - us;
     };
-    rudder.steer(300);
+    discipline.steer(300);
     assert.deepEqual(
       [1_000_000, 1_250_000, 1_500_000, 9_000_000].map(offsetAt),
       [0, 150, 300, 300],
     );
-    rudder.steer(200);
+    discipline.steer(200);
     assert.equal(offsetAt(9_250_000), 250);
     // From where it is just now.
-    rudder.steer(500);
+    discipline.steer(500);
     assert.deepEqual([9_250_000, 9_500_000, 9_750_000].map(offsetAt), [250, 375, 500]);
     // A second back, at a hundredth of the time.
-    rudder.steer(-999_500);
+    discipline.steer(-999_500);
     assert.deepEqual([59_750_000, 109_750_000].map(offsetAt), [-499_500, -999_500]);
   });
 
@@ -45,10 +45,13 @@ describe('steeredClock', () => {
       let nowUs = 5_000_000;
       const machine = { nowUs: () => nowUs };
       const memory = clockMemory();
-      const [clock, rudder] = [steeredClock(machine, memory), new ClockRudder(machine, memory)];
+      const [clock, discipline] = [
+        steeredClock(machine, memory),
+        new ClockDiscipline(machine, memory),
+      ];
       for (const [passUs, offsetUs] of list) {
         const before = clock.nowUs();
-        if (offsetUs !== null) rudder.steer(offsetUs);
+        if (offsetUs !== null) discipline.steer(offsetUs);
         assert.ok(Math.abs(clock.nowUs() - before) < 0.001, 'steering is no jump');
         nowUs += passUs;
         const rate = (clock.nowUs() - before) / passUs;
@@ -62,7 +65,7 @@ describe('steeredClock', () => {
     let nowUs = 1_000_000;
     let meanwhile: (() => void) | undefined;
     const memory = clockMemory();
-    const rudder = new ClockRudder({ nowUs: () => nowUs }, memory);
+    const discipline = new ClockDiscipline({ nowUs: () => nowUs }, memory);
     const clock = steeredClock(
       {
         nowUs: () => {
@@ -73,14 +76,14 @@ describe('steeredClock', () => {
       },
       memory,
     );
-    rudder.steer(5000);
+    discipline.steer(5000);
     nowUs += 250_000;
     let steeredAtUs = 0;
     meanwhile = () => {
       meanwhile = undefined;
       nowUs += 100_000;
       steeredAtUs = clock.nowUs();
-      rudder.steer(-5000);
+      discipline.steer(-5000);
     };
     assert.equal(
       clock.nowUs(),

@@ -69,13 +69,13 @@ describe('StepTotals', () => {
     };
     const later = new StepTotals(facts);
     add(later, 100, 70);
-    later.noteOwed();
+    later.notePendingLoss();
     add(later, 50, 45);
     assert.deepEqual(judged(later), [120, 115, 5]);
     // What was on its way to others has come, and then there is less to forgive.
     const arrived = new StepTotals(facts);
     add(arrived, 100, 70);
-    arrived.noteOwed();
+    arrived.notePendingLoss();
     add(arrived, 0, 22);
     assert.deepEqual(judged(arrived), [92, 92, 0]);
     const whole = new StepTotals(facts);
@@ -91,7 +91,7 @@ describe('StepTotals', () => {
       totals.add(
         stepSampleOf({ offered: 1, sent: 1, ...surplus, ...(entries && { entries: [part] }) }),
       );
-      if (isLost) totals.noteOwed();
+      if (isLost) totals.notePendingLoss();
       totals.judge(defaultSlo);
       const { received, extra } = totals.summary(defaultSlo, passed);
       assert.equal(received, 20);
@@ -114,7 +114,7 @@ describe('StepTotals', () => {
       return stepSampleOf({ offered: 1, sent: 1, expected: sum(0), received: sum(1), entries: of });
     };
     totals.add(parts([100, 80], [50, 50]));
-    totals.noteOwed();
+    totals.notePendingLoss();
     totals.add(parts([10, 10], [30, 25]));
     totals.judge(defaultSlo);
     const { expected, received, lost, entries: each } = totals.summary(defaultSlo, passed);

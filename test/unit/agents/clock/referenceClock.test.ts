@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
 import { answerClock, ReferenceClock } from '../../../../src/agents/clock/referenceClock';
-import { ClockRudder, clockMemory, steeredClock } from '../../../../src/engine/machineClock';
+import { ClockDiscipline, clockMemory, steeredClock } from '../../../../src/engine/machineClock';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, MemoryLink } from '../memoryBus';
 
@@ -52,13 +52,13 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
     const machine = { nowUs: () => time.nowUs() * (1 + drift) + aheadUs + jumpUs };
     clock = new ReferenceClock(link, 'clock', machine.nowUs, false);
     const memory = clockMemory();
-    const rudder = new ClockRudder(machine, memory);
+    const discipline = new ClockDiscipline(machine, memory);
     const steered = steeredClock(machine, memory);
     runUs = () => steered.nowUs() + firstUs;
     let firstUs = 0;
     begin = async () => {
       const first = await time.until(
-        clock.begin(({ offsetUs }) => rudder.steer(offsetUs - firstUs)),
+        clock.begin(({ offsetUs }) => discipline.steer(offsetUs - firstUs)),
         60_000,
       );
       assert.ok(first !== undefined);

@@ -4,7 +4,7 @@ import { agentOfConnection, agentOfWorker } from '../../../../src/plan/agents';
 import { populationsOf } from '../../../../src/plan/population';
 import { MemberChanges, MembersElsewhere } from '../../../../src/engine/prepare/membersElsewhere';
 import { EntryRecorder } from '../../../../src/engine/recorder';
-import type { ChangedWhere } from '../../../../src/engine/prepare/membership';
+import type { ChangedWhere } from '../../../../src/engine/prepare/sharedMembers';
 import type { Parameters as Given } from '../../../../src/usecases/parameters';
 import { planOf } from '../../../fakes/plan';
 import { FreshArrivals } from '../../../../src/engine/receive/receiver';

@@ -70,3 +70,37 @@ export class DueHeap<One extends Due> {
     one.heapAt = at;
   }
 }
+
+/** In a {@link DueQueue}: when it is due, and between which others. */
+export interface Queued<One> {
+  nextUs: number;
+  previous: One | undefined;
+  next: One | undefined;
+}
+
+/** Each that is added is due after those that are there. */
+export class DueQueue<One extends Queued<One>> {
+  first: One | undefined;
+  private last: One | undefined;
+
+  get nextUs(): number {
+    return this.first?.nextUs ?? Infinity;
+  }
+
+  push(one: One): void {
+    one.previous = this.last;
+    one.next = undefined;
+    if (this.last === undefined) this.first = one;
+    else this.last.next = one;
+    this.last = one;
+  }
+
+  remove(one: One): void {
+    const { previous, next } = one;
+    if (previous === undefined) this.first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
+    one.previous = one.next = undefined;
+  }
+}

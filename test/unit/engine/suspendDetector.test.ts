@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { Standstill, type ClockReadings } from '../../../src/engine/standstill';
+import { SuspendDetector, type ClockReadings } from '../../../src/engine/suspendDetector';
 
 const second = 1_000_000;
 
 describe('A process that looks at its clocks', () => {
   let clocks: ClockReadings;
-  let standstill: Standstill;
+  let suspendDetector: SuspendDetector;
 
   beforeEach(() => {
     clocks = { clockUs: 5 * second, uptimeUs: 900 * second, cpuUs: 3 * second, waitedUs: 0 };
-    standstill = new Standstill(() => clocks);
+    suspendDetector = new SuspendDetector(() => clocks);
   });
-  afterEach(() => standstill.dispose());
+  afterEach(() => suspendDetector.dispose());
 
   /** Time goes on by so many seconds, of which the process used so many of the processor; what it notices, in seconds. */
   function pass(tookS: number, cpuS: number, upS = tookS, waitedS = 0): number {
@@ -21,7 +21,7 @@ describe('A process that looks at its clocks', () => {
       cpuUs: clocks.cpuUs + cpuS * second,
       waitedUs: clocks.waitedUs + waitedS * second,
     };
-    return standstill.takeUs() / second;
+    return suspendDetector.takeUs() / second;
   }
 
   it('notices nothing while it runs', () => {
@@ -64,7 +64,7 @@ describe('A process that looks at its clocks', () => {
 
   it('reports the longest of several', () => {
     clocks = { ...clocks, clockUs: clocks.clockUs + 2 * second };
-    (standstill as unknown as { look(): void }).look();
+    (suspendDetector as unknown as { look(): void }).look();
     assert.equal(pass(1.1, 0), 2);
   });
 });

@@ -51,7 +51,7 @@ function readClocks(): ClockReadings {
   }
 }
 
-export class Standstill {
+export class SuspendDetector {
   private before: ClockReadings;
   private usualCpuUs = 0;
   private longestUs = 0;
