@@ -172,27 +172,19 @@ interface Manifest {
 }
 
 /** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */
-function relevantChange({ index, running, state }: Services): {
-  readonly event: vscode.Event<void>;
-  dispose(): void;
-} {
+function relevantChange({ index, running, state }: Services) {
   const emitter = new vscode.EventEmitter<void>();
   const fire = (): void => emitter.fire();
   const sources = vscode.Disposable.from(
+    emitter,
     index.onDidChange(fire),
     running.onDidChange(fire),
     state.onDidChange(fire),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('signalrBenchmark')) fire();
     }),
-    emitter,
   );
-  return {
-    event: emitter.event,
-    dispose: () => {
-      sources.dispose();
-    },
-  };
+  return { event: emitter.event, dispose: (): void => void sources.dispose() };
 }
 
 /** YAML files of any name; which of them are scenarios is asked of each. */

@@ -28,23 +28,3 @@ export interface ToOverviewPanel {
 export type FromOverviewPanel =
   | { readonly type: 'ready' }
   | { readonly type: 'open'; readonly id: string };
-
-export const overviewStrings = {
-  results: 'Results',
-  scenario: 'Scenario',
-  allScenarios: 'all scenarios',
-  words: 'Filter',
-  when: 'When',
-  unit: 'Unit',
-  outcome: 'Outcome',
-  noUnit: 'none',
-  noValue: '–',
-  trend: 'p99 and Units over the runs of {0}',
-  trendOne: 'Choose one scenario to see p99 and Units over its runs.',
-  chartSummary: '{0}: {1}',
-  chartRole: 'chart',
-  chartHint: 'Arrow keys go from point to point.',
-  counted: '{0} of {1} results',
-};
-
-export type OverviewStrings = Readonly<Record<keyof typeof overviewStrings, string>>;

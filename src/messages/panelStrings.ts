@@ -1,4 +1,20 @@
-import { emulatedTexts, howTexts } from './howTexts';
+/** What is said of the ways of a run that are not the usual ones, by the names they have in a scenario. */
+export const howTexts = {
+  ServerSentEvents: 'over ServerSentEvents',
+  LongPolling: 'over LongPolling',
+  messagepack: 'messagepack',
+  sdk: 'official client',
+  measure: 'dialect measure',
+  closed: 'closed pacing',
+  agents: 'on {0} agents',
+} as const;
+
+/** What has answered in place of a service or a deployed hub. */
+export const emulatedTexts = {
+  embeddedHub: 'against the embedded hub',
+  emulator: 'against an emulator',
+} as const;
+
 /**
  * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
  * values and sends them along; `{0}`, `{1}` … stand for what is filled in. It is a table of texts without
@@ -277,6 +293,47 @@ export const panelStrings = {
   verdictIncomplete: 'incomplete',
   verdictRunning: 'running',
   reasons: 'Reasons',
+
+  // Of the page that compares runs.
+  copyComment: 'Copy for pull request',
+  makeBaseline: 'Make {0} the baseline',
+  against: '{0} (baseline) and {1}',
+  comparedRun: 'Compared run',
+  worse: 'Worse.',
+  better: 'Better.',
+  same: 'The same.',
+  unshown: 'No change could be shown.',
+  unshownBeyond: 'No change beyond the tolerance could be shown.',
+  unlike: 'Cannot be compared.',
+  rose: 'In step {0} {1} rose from {2} to {3} ({4}, 95 % interval {5}); the tolerance is {6}.',
+  fell: 'In step {0} {1} fell from {2} to {3} ({4}, 95 % interval {5}); the tolerance is {6}.',
+  stayed: 'In step {0} {1} was {2} and is {3} ({4}, 95 % interval {5}); the tolerance is {6}.',
+  unseen:
+    'In step {0} {1} was {2} and is {3} ({4}, 95 % interval {5}); measure longer to see a change of {6}.',
+  nowLost: 'In step {0} {1} was {2} and is {3}.',
+  lossChanged: 'In step {0} {1} deliveries were lost ({2}), before {3}.',
+  rateChanged: 'In step {0} {1} deliveries a second, before {2}.',
+  nothingChanged: 'Nothing has changed.',
+  spectra: 'Latency spectra, step {0}',
+  overTime: 'p99 over time, step {0}',
+  baseline: 'baseline',
+  stepTable: 'Step {0}, {1} senders',
+  change: 'change',
+  measureColumn: 'Measure',
+  differs: 'What differs',
+  what: 'Fact',
+  allSame: 'Scenario, target, tool and machine are the same.',
+
+  // Of the page that lists results.
+  results: 'Results',
+  scenario: 'Scenario',
+  allScenarios: 'all scenarios',
+  words: 'Filter',
+  when: 'When',
+  outcome: 'Outcome',
+  trend: 'p99 and Units over the runs of {0}',
+  trendOne: 'Choose one scenario to see p99 and Units over its runs.',
+  counted: '{0} of {1} results',
 } as const;
 
 export type PanelText = keyof typeof panelStrings;

@@ -12,7 +12,7 @@ import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/entryPayload';
 import { callsEachInterval } from '../usecases/sessionSteps';
-import { emulatedTexts, howTexts } from '../messages/howTexts';
+import { emulatedTexts, howTexts } from '../messages/panelStrings';
 
 const mostEntries = 10;
 

@@ -5,15 +5,14 @@ import { comparedRows } from '../measure/compare/comparisonRows';
 import { comparisonSentenceOf } from '../measure/compare/comparisonSentence';
 import { decidingStep, otherReasons } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
-import { axisShares, percentilePlace, placed } from '../measure/show/percentileAxis';
-import {
-  type ComparedCurves,
-  comparisonStrings,
-  type ComparisonStrings,
-  type FromComparisonPanel,
-  type ShownComparison,
-  type ToComparisonPanel,
+import { axisShares, percentilePlace, placed, shareAt } from '../measure/show/percentileAxis';
+import type {
+  ComparedCurves,
+  FromComparisonPanel,
+  ShownComparison,
+  ToComparisonPanel,
 } from '../messages/comparisonPanel';
+import type { PanelStrings } from '../messages/panelStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { element, setText } from './element';
@@ -23,13 +22,13 @@ import { createCard, createChooser, createSentence, tableOf, tablePlace } from '
 type Send = (message: FromComparisonPanel) => void;
 
 interface ComparisonPage {
-  show(shown: readonly ShownComparison[], strings: ComparisonStrings): void;
+  show(shown: readonly ShownComparison[], strings: PanelStrings): void;
   redraw(): void;
 }
 
 function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
   const spoken = element('p.unseen', { role: 'status', 'aria-live': 'polite' });
-  const main = element('main', element('p', comparisonStrings.waiting));
+  const main = element('main');
   root.replaceChildren(main, spoken);
   let redraw: () => void = () => undefined;
   return {
@@ -53,7 +52,7 @@ function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
 const stepOf = ({ comparison }: ShownComparison, wanted?: number): ComparedStep | undefined =>
   comparison.steps.find(({ index }) => index === wanted) ?? decidingStep(comparison);
 
-function createHeader(all: readonly ShownComparison[], strings: ComparisonStrings, send: Send) {
+function createHeader(all: readonly ShownComparison[], strings: PanelStrings, send: Send) {
   // The newest run is what people ask about.
   let at = all.length - 1;
   let chosen: (at: number, step?: number) => void = () => undefined;
@@ -66,7 +65,7 @@ function createHeader(all: readonly ShownComparison[], strings: ComparisonString
   const keep = order('main', 'makeBaseline');
   const [title, where] = [element('h1'), element('p.where')];
   const runs = createChooser(strings.comparedRun, (to) => chosen((at = to)));
-  const steps = createChooser(strings.comparedStep, (to) => chosen(at, to));
+  const steps = createChooser(strings.spectrumStep, (to) => chosen(at, to));
   const verdict = createSentence();
   const orders = element('div.orders', copy, keep);
   const head = element('div.title', title, where, runs.root, steps.root, orders);
@@ -95,7 +94,7 @@ function createHeader(all: readonly ShownComparison[], strings: ComparisonString
   };
 }
 
-function createCards(strings: ComparisonStrings) {
+function createCards(strings: PanelStrings) {
   const spectra = createPairCard(strings, 'spectra');
   const overTime = createPairCard(strings, 'over-time');
   const table = createCard('', 'compared-step');
@@ -136,14 +135,20 @@ function stepTable(
   step: ComparedStep,
   name: string,
   names: Names,
-  strings: ComparisonStrings,
+  strings: PanelStrings,
 ): HTMLElement {
   const place = tablePlace(name);
   const rows = comparedRows(step).map(({ name: measure, a, b, change, interval, verdict }) => {
     const changed = verdict === undefined ? change : markedChange(change, verdict);
     return [measure, a, b, changed, interval];
   });
-  const heads = [strings.measure, strings.baseline, names[1], strings.change, strings.interval];
+  const heads = [
+    strings.measureColumn,
+    strings.baseline,
+    names[1],
+    strings.change,
+    strings.repeatInterval,
+  ];
   place.append(tableOf({ heads, rows, textColumns: [0] }, name));
   return place;
 }
@@ -151,7 +156,7 @@ function stepTable(
 function differencesTable(
   differences: Comparison['differences'],
   names: Names,
-  strings: ComparisonStrings,
+  strings: PanelStrings,
 ): HTMLElement {
   const place = tablePlace(strings.differs);
   const heads = [strings.what, strings.baseline, names[1]];
@@ -173,27 +178,23 @@ type Names = readonly [string, string];
 function spectraView(
   { step, spectra }: ComparedCurves,
   names: Names,
-  strings: ComparisonStrings,
+  strings: PanelStrings,
 ): PairView | undefined {
   if (spectra.every((points) => points.length === 0)) return undefined;
-  const shares = new Map(spectra.flat().map(({ share }) => [percentilePlace(share), share]));
   const { places, values } = alignedCurves(spectra.map(placed));
   const marks = axisShares.map(percentilePlace);
   return {
     title: fill(strings.spectra, formatCount(step)),
     ...{ names, places, marks, head: strings.share },
     ...{ a: values[0]!, b: values[1]! },
-    label: (place) => percentWords(shares.get(place) ?? shareAt(place)),
+    label: (place) => percentWords(shareAt(place)),
   };
 }
-
-/** The other way round than {@link percentilePlace}. */
-const shareAt = (place: number): number => Number((1 - 10 ** -place).toFixed(8));
 
 function timeView(
   { step, times }: ComparedCurves,
   names: Names,
-  strings: ComparisonStrings,
+  strings: PanelStrings,
 ): PairView | undefined {
   if (times.every((points) => points.length === 0)) return undefined;
   const { places, values } = alignedCurves(
@@ -210,6 +211,6 @@ export function startComparison(): void {
   const page = createComparisonPage(document.body, (message) => host.postMessage(message));
   startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
     host.setState({ folders });
-    page.show(shown, { ...comparisonStrings, ...strings });
+    page.show(shown, strings as PanelStrings);
   });
 }

@@ -1,11 +1,7 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount } from '../base/units';
-import type {
-  FromOverviewPanel,
-  OverviewRow,
-  OverviewStrings,
-  ToOverviewPanel,
-} from '../messages/overviewPanel';
+import type { FromOverviewPanel, OverviewRow, ToOverviewPanel } from '../messages/overviewPanel';
+import type { PanelStrings } from '../messages/panelStrings';
 import { createTrendCard, unitWords } from './charts/trendChart';
 import { element, setText } from './element';
 import { host, startPage } from './host';
@@ -18,7 +14,7 @@ function createOverviewPage(root: HTMLElement, send: (message: FromOverviewPanel
   return {
     show({ rows, scenario, strings }: ToOverviewPanel): void {
       if (!page) {
-        page = createList(strings, scenario, send);
+        page = createList(strings as PanelStrings, scenario, send);
         root.replaceChildren(page.root);
       }
       page.update(rows);
@@ -28,7 +24,7 @@ function createOverviewPage(root: HTMLElement, send: (message: FromOverviewPanel
 }
 
 function createList(
-  strings: OverviewStrings,
+  strings: PanelStrings,
   first: string | undefined,
   send: (message: FromOverviewPanel) => void,
 ) {
@@ -91,7 +87,7 @@ const numbers: readonly SortKey[] = ['p99', 'unit'];
 function tableOf(
   rows: readonly OverviewRow[],
   { key, falling }: Wanted,
-  strings: OverviewStrings,
+  strings: PanelStrings,
   want: (change: Partial<Wanted>) => void,
   send: (message: FromOverviewPanel) => void,
 ): HTMLTableElement {

@@ -80,8 +80,7 @@ describe('a run in a real cluster, from the editor', () => {
     await widgets.pick('test').click();
     await widgets.fill('Run on Kubernetes: namespace', namespace);
     await widgets.fill('Run on Kubernetes: agents', '3');
-    if (secret !== undefined)
-      await widgets.fill('Run on Kubernetes: Secret with TEAM_HUB', secret, 'cluster-secret');
+    if (secret !== undefined) await widgets.fill('Run on Kubernetes: Secret with TEAM_HUB', secret);
     // Whose machine a reference names is not known here: it is asked for anew.
     if (!isAgreed || secret !== undefined) await widgets.button(widgets.dialog(), 'Run').click();
     isAgreed ||= secret === undefined;

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { hydrateMessage, storedSource } from '../../src/extension/panel/panelSession';
-import { panelStrings } from '../../src/messages/panelStrings';
 import { exporters } from '../../src/run/export/exporters';
 import { exitCode } from '../../src/cli/exitCode';
 import { startAzureSignalr } from '../../src/servers/azureSignalr/serviceEmulator';
@@ -149,7 +148,7 @@ describe('planted secrets', function () {
       copySummary: nothing,
     };
     // All that a page gets; what it draws is a part of it.
-    texts.push(JSON.stringify(hydrateMessage(await storedSource(at, orders), panelStrings)));
+    texts.push(JSON.stringify(hydrateMessage(await storedSource(at, orders))));
     return texts.join('\n');
   }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const from = (file) => require(path.resolve('out', file));
 const { comparedRuns } = from('src/extension/panel/comparedRuns.js');
-const { comparisonStrings } = from('src/messages/comparisonPanel.js');
+const { panelStrings } = from('src/messages/panelStrings.js');
 const { measuredStep, wanderingSeconds } = from('test/fakes/measuredStep.js');
 const { sampleResult } = from('test/unit/results/sampleResult.js');
 const { seededRandom } = from('src/base/random.js');
@@ -25,7 +25,7 @@ const run = (seed, { factors = [1, 1, 1], seconds = 60, ...change } = {}) => {
 const message = (results, names) => ({
   type: 'compared',
   shown: comparedRuns(results, names),
-  strings: comparisonStrings,
+  strings: panelStrings,
   folders: results.map(({ id }) => `/results/${id}`),
 });
 

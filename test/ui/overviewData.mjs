@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const require = createRequire(import.meta.url);
-const { overviewStrings } = require(path.resolve('out/src/messages/overviewPanel.js'));
+const { panelStrings } = require(path.resolve('out/src/messages/panelStrings.js'));
 
 const dayMs = 86_400_000;
 const begin = Date.parse('2026-10-01T09:00:00Z');
@@ -23,6 +23,6 @@ const rows = Array.from({ length: 40 }, (_, at) => {
   };
 });
 
-const message = { type: 'results', rows, strings: overviewStrings };
+const message = { type: 'results', rows, strings: panelStrings };
 
 export const overviews = { all: message, trend: { ...message, scenario: 'chat-room' } };

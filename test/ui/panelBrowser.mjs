@@ -11,7 +11,6 @@ import { themes } from './themes.mjs';
 const require = createRequire(import.meta.url);
 const { panelHtml } = require(path.resolve('out/src/extension/panel/panelSession.js'));
 const { hydrateMessage } = require(path.resolve('out/src/extension/panel/panelSession.js'));
-const { panelStrings } = require(path.resolve('out/src/messages/panelStrings.js'));
 
 const files = {
   '/panel.js': ['dist/panel.js', 'text/javascript'],
@@ -123,7 +122,7 @@ export function post(page, message) {
 
 /** Sends the page a run and waits until it is drawn. */
 export async function fill(page, recording) {
-  await post(page, hydrateMessage(recording, panelStrings));
+  await post(page, hydrateMessage(recording));
   await page.waitForSelector('.tile');
   // The charts take their width one frame after their place has one.
   await page.evaluate(

@@ -349,7 +349,6 @@ const states = {
   'session-mix-live': () => withSessions(recordedRun({ untilS: 130 }), sessionMix),
   compared: () => compared(recordedRun()),
   hour: () => recordedRun({ stepS: 1200 }),
-  'hour-live': () => recordedRun({ stepS: 1200, untilS: 3600 }),
 };
 
 /** The same run with what was seen of its server. */

@@ -10,7 +10,6 @@ import { Emitter } from '../../src/base/event';
 import { startPanelSession } from '../../src/extension/panel/panelSession';
 import { startEditorRun } from '../../src/extension/run/editorRun';
 import type { ToPanel } from '../../src/messages/panel';
-import { panelStrings } from '../../src/messages/panelStrings';
 import { secretVariable } from '../../src/targets/target';
 import { editorShell } from '../fakes/editorShell';
 import { startHubHere } from '../fakes/loadHub';
@@ -89,7 +88,6 @@ describe('secrets of a run in the editor', () => {
     };
     const log = (sentence: string): void => void said.push(sentence);
     const panel = startPanelSession(port, session, {
-      strings: panelStrings,
       t: english,
       log,
       testConnection: log as () => void,

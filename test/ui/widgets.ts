@@ -12,11 +12,11 @@ export interface Widgets {
   /** A row of the list that asks for a choice. */
   pick(text: string | RegExp): Locator;
   /** Types into an input box that has this title, and presses Enter. */
-  type(title: string | RegExp, text: string, screenshot?: string): Promise<void>;
+  type(title: string | RegExp, text: string): Promise<void>;
   /** The same with an answer that the box takes: waits until it is gone. */
-  fill(title: string | RegExp, text: string, screenshot?: string): Promise<void>;
+  fill(title: string | RegExp, text: string): Promise<void>;
   /** Chooses an entry of the menu of a row. */
-  menu(of: Locator, entry: string, screenshot?: string): Promise<void>;
+  menu(of: Locator, entry: string): Promise<void>;
   /** Brings the extension's own side bar to the front. */
   showSidebar(): Promise<void>;
 }
@@ -27,10 +27,9 @@ export function widgetsOf(workbench: Workbench): Widgets {
   const quickInput = (): Locator => page.locator('.quick-input-widget:visible');
   const resultsView = page.locator('.part.sidebar .pane-header', { hasText: 'Results' });
   const box = 'input[type=text], input[type=password]';
-  const type: Widgets['type'] = async (title, text, screenshot) => {
+  const type: Widgets['type'] = async (title, text) => {
     await quickInput().filter({ hasText: title }).waitFor();
     await quickInput().locator(box).first().fill(text);
-    if (screenshot !== undefined) await workbench.screenshot(screenshot);
     await page.keyboard.press('Enter');
   };
   return {
@@ -41,8 +40,8 @@ export function widgetsOf(workbench: Workbench): Widgets {
     quickInput,
     pick: (text) => quickInput().locator('.monaco-list-row', { hasText: text }).first(),
     type,
-    async fill(title, text, screenshot) {
-      await type(title, text, screenshot);
+    async fill(title, text) {
+      await type(title, text);
       // The extension checks the answer first; until then the box takes the keys of whatever comes next.
       // The box of the next question is the same element with another text.
       const answered = quickInput().locator(box).first();
@@ -50,13 +49,12 @@ export function widgetsOf(workbench: Workbench): Widgets {
         (await answered.isVisible()) && (await answered.inputValue({ timeout: 1000 })) === text;
       while (await waits().catch(() => false)) await page.waitForTimeout(50);
     },
-    async menu(of, entry, screenshot) {
+    async menu(of, entry) {
       // A message that comes or goes takes the focus, and with it an open menu.
       await workbench.command('Notifications: Clear All Notifications');
       await of.click({ button: 'right' });
       const item = page.locator('.monaco-menu .action-item', { hasText: entry }).first();
       await item.waitFor();
-      if (screenshot !== undefined) await workbench.screenshot(screenshot);
       // A menu takes no release of the button in its first moments.
       await item.click({ delay: 250 });
     },

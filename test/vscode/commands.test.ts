@@ -163,8 +163,14 @@ describe('commands', () => {
       return document;
     };
     try {
-      const text = 'config:\n  target: local\n  accessToken: "abc"\n';
+      const text = 'config:\n  target: local\n  accessToken: "abc"\nscenario:\n  name: echo\n';
       const document = await openText(text);
+      await problemsOf(document.uri);
+      const fixes = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+        'vscode.executeCodeActionProvider',
+        ...[document.uri, new vscode.Range(2, 0, 2, 20), vscode.CodeActionKind.QuickFix.value],
+      );
+      assert.equal(fixes[0]?.command?.command, 'signalrBenchmark.moveSecret');
       await run('moveSecret');
       const name = proposed[0] ?? '';
       assert.equal(document.getText(), text.replace('abc', `\${secret:${name}}`));

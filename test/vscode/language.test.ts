@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import path from 'node:path';
 import * as vscode from 'vscode';
+import { parseScenario } from '../../src/scenario/parseScenario';
+import { positionAt } from '../../src/scenario/problem';
 import { useCases } from '../../src/usecases/registry';
 import {
   behind,
@@ -14,7 +14,7 @@ import {
   workspaceFolder,
 } from './editor';
 
-interface PrintedProblem {
+interface ShownProblem {
   readonly line: number;
   readonly column: number;
   readonly severity: string;
@@ -22,14 +22,6 @@ interface PrintedProblem {
 }
 
 const severities = ['error', 'warning', 'info', 'hint'];
-
-/** What `signalr-bench validate` says about a file. */
-function validated(file: string): PrintedProblem[] {
-  const program = path.join(extension().extensionPath, 'dist', 'cli.js');
-  const args = [program, 'validate', '--json', file];
-  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  return JSON.parse(stdout) as PrintedProblem[];
-}
 
 const hoverAt = async (document: vscode.TextDocument, key: string): Promise<string> => {
   const place = behind(document, `${key}:`).translate(0, -2);
@@ -67,7 +59,7 @@ const actionsFor = (
 describe('scenario files', () => {
   before(() => extension().activate());
 
-  it('show the problems that the command line shows', async () => {
+  it('show the problems that the parser finds, at their places', async () => {
     const document = await openFile('broken.signalr.yaml');
     const shown = (await problemsOf(document.uri))
       // What exceeds the Unit is the estimate's to say, not a problem of the text.
@@ -78,16 +70,16 @@ describe('scenario files', () => {
         severity: severities[problem.severity],
         code: codeOf(problem),
       }));
-    const printed = validated(document.fileName).map(({ line, column, severity, code }) => ({
-      line,
-      column,
+    const text = document.getText();
+    const found = parseScenario(text).problems.map(({ offset, severity, code }) => ({
+      ...positionAt(text, offset),
       severity,
       code,
     }));
-    const byPlace = (a: PrintedProblem, b: PrintedProblem): number =>
+    const byPlace = (a: ShownProblem, b: ShownProblem): number =>
       a.line - b.line || a.column - b.column || a.code.localeCompare(b.code);
-    assert.deepEqual((shown as PrintedProblem[]).sort(byPlace), printed.sort(byPlace));
-    assert.ok(printed.some(({ code }) => code === 'unknown-key'));
+    assert.deepEqual((shown as ShownProblem[]).sort(byPlace), found.sort(byPlace));
+    assert.ok(found.some(({ code }) => code === 'unknown-key'));
   });
 
   it('are mended by a quick fix', async () => {
@@ -313,46 +305,4 @@ describe('scenario files', () => {
     assert.deepEqual(names, ['config', 'scenario', 'slo']);
     assert.ok(symbols[0]?.children.some(({ name }) => name === 'connections'));
   });
-
-  it('are judged quickly while typing', async () => {
-    const document = await openFile('quick.signalr.yaml');
-    const filler = '# '.padEnd(60, 'x');
-    const edit = new vscode.WorkspaceEdit();
-    const lines = Array.from({ length: 180 }, () => filler).join('\n');
-    edit.insert(document.uri, new vscode.Position(0, 0), `${lines}\n`);
-    assert.ok(await vscode.workspace.applyEdit(edit));
-    const times: number[] = [];
-    const edits = [
-      ['echo', 'ekho', true],
-      ['ekho', 'echo', false],
-    ] as const;
-    for (const [from, to, isWrong] of Array.from({ length: 5 }, () => edits).flat()) {
-      let editedAt = NaN;
-      const edited = vscode.workspace.onDidChangeTextDocument(() => (editedAt = performance.now()));
-      const judged = new Promise<number>((resolve) => {
-        const heard = vscode.languages.onDidChangeDiagnostics(() => {
-          if (vscode.languages.getDiagnostics(document.uri).length > 0 !== isWrong) return;
-          heard.dispose();
-          resolve(performance.now());
-        });
-      });
-      const typed = new vscode.WorkspaceEdit();
-      typed.replace(document.uri, wordRange(document, from), to);
-      assert.ok(await vscode.workspace.applyEdit(typed));
-      times.push((await judged) - editedAt);
-      edited.dispose();
-    }
-    times.sort((one, other) => one - other);
-    const [median = NaN, most = NaN] = [times[times.length >> 1], times.at(-1)];
-    console.log(
-      `      ${document.lineCount} lines: problems ${median.toFixed(0)} ms after an edit, ` +
-        `at most ${most.toFixed(0)} ms (aim: 200 ms, of which 100 wait for the next key)`,
-    );
-    await vscode.commands.executeCommand('workbench.action.files.revert');
-  });
 });
-
-function wordRange(document: vscode.TextDocument, word: string): vscode.Range {
-  const end = behind(document, `name: ${word}`);
-  return new vscode.Range(end.translate(0, -word.length), end);
-}

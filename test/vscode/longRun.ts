@@ -27,8 +27,14 @@ export async function startLong(
   writeFileSync(inWorkspace(name), text);
   const before = new Set(resultNames());
   // Named, not taken from the active editor: a panel that opens late would be that.
-  const { uri } = await openFile(name);
-  await vscode.commands.executeCommand('signalrBenchmark.run', uri);
+  const document = await openFile(name);
+  // An earlier text of that name may still be open, unseen.
+  await until(`the text of ${name}`, async () => {
+    if (document.getText() === text) return true;
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    return undefined;
+  });
+  await vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
   return until(
     `samples of ${name}`,
     () =>

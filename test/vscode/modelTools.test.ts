@@ -53,9 +53,8 @@ describe('the tools for coding agents', () => {
   });
 
   it('run no scenario that was changed after its load was shown', async () => {
-    // The editor knows no older text of a file with this name.
-    const file = path.join(workspaceFolder().fsPath, 'changed.signalr.yaml');
-    const input = { filePath: 'changed.signalr.yaml' };
+    const file = path.join(workspaceFolder().fsPath, 'approved.signalr.yaml');
+    const input = { filePath: 'approved.signalr.yaml' };
     const run = tools['signalrBenchmark_run']!;
     const text = 'config:\n  target: local\n  connections: 2\nscenario:\n  name: connectOnly\n';
     const before = asked.length;
@@ -71,6 +70,11 @@ describe('the tools for coding agents', () => {
       assert.equal(asked.length, before);
       await run.confirm?.(input);
       assert.match(await run.answer(input, token), /p99/);
+      assert.equal(asked.length, before + 1);
+      // Of so many questions that nobody answered the oldest has to be asked once more.
+      for (let at = 0; at < 20; at++)
+        await run.confirm?.({ ...input, set: { 'config.connections': at + 1 } });
+      assert.match(await run.answer(input, token), /Ask again/);
       assert.equal(asked.length, before + 1);
     } finally {
       rmSync(file);

@@ -10,7 +10,6 @@ import { extension, openFile, until } from './editor';
 import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
 import { memento } from '../fakes/memento';
 import { recordingMessages } from './messages';
-import { recordedPages } from './pages';
 
 const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
 
@@ -18,12 +17,12 @@ describe('while a run is going on', () => {
   const test = recordingMessages();
   const { said } = test;
 
-  it('it is neither deleted nor renamed, nor offered for it', async () => {
+  it('it is neither deleted nor renamed, waiting for it can be called off, and its name is no link', async () => {
     const stored = store('2026-11-21T10-00-00-over', JSON.stringify(sampleResult()));
-    const folder = await startLong('kept.signalr.yaml');
+    const folder = await startLong('[link](x).signalr.yaml');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const window = vscode.window as unknown as Record<string, unknown>;
-    const { showQuickPick } = window;
+    const { showQuickPick, withProgress } = window;
     let offered: readonly string[] = [];
     window['showQuickPick'] = (
       items: readonly { readonly entry: { readonly folder: string } }[],
@@ -31,33 +30,6 @@ describe('while a run is going on', () => {
       offered = items.map(({ entry }) => entry.folder);
       return Promise.resolve(undefined);
     };
-    try {
-      for (const command of ['deleteResult', 'renameResult']) {
-        for (const argument of [folder, { kind: 'result', entry: { folder, status: 'running' } }]) {
-          test.messages.forget();
-          await vscode.commands.executeCommand(`signalrBenchmark.${command}`, argument);
-          await said(/kept is still going on\. Stop it first/);
-        }
-        await until(`${command} offers what is over`, async () => {
-          await vscode.commands.executeCommand(`signalrBenchmark.${command}`);
-          return offered.includes(stored) ? true : undefined;
-        });
-        assert.ok(!offered.includes(folder), command);
-      }
-      assert.ok(existsSync(folder));
-    } finally {
-      window['showQuickPick'] = showQuickPick;
-      await vscode.commands.executeCommand('signalrBenchmark.stop');
-    }
-    assert.equal(await endingIn(folder), 'stopped');
-    rmSync(stored, { recursive: true });
-  });
-
-  it('the waiting for it can be called off, and says so to whoever runs a third', async () => {
-    const folder = await startLong('waited.signalr.yaml');
-    const before = resultNames();
-    const window = vscode.window as unknown as Record<string, unknown>;
-    const { withProgress } = window;
     const cancel = new vscode.CancellationTokenSource();
     const waits: vscode.ProgressOptions[] = [];
     window['withProgress'] = (
@@ -68,25 +40,46 @@ describe('while a run is going on', () => {
       return task({ report: () => undefined }, cancel.token);
     };
     try {
+      for (const command of ['deleteResult', 'renameResult']) {
+        for (const argument of [folder, { kind: 'result', entry: { folder, status: 'running' } }]) {
+          test.messages.forget();
+          await vscode.commands.executeCommand(`signalrBenchmark.${command}`, argument);
+          await said(/is still going on\. Stop it first/);
+        }
+        await until(`${command} offers what is over`, async () => {
+          await vscode.commands.executeCommand(`signalrBenchmark.${command}`);
+          return offered.includes(stored) ? true : undefined;
+        });
+        assert.ok(!offered.includes(folder), command);
+      }
+      test.messages.forget();
       test.messages.press = 'Wait for Its End';
-      const { uri } = await openFile('quick.signalr.yaml');
+      const { uri } = await openFile('[link](x).signalr.yaml');
       const waiting = vscode.commands.executeCommand('signalrBenchmark.run', uri);
       const wait = await until('the waiting', () =>
         waits.find(({ title }) => title?.includes('waits for the end of') === true),
       );
       assert.equal(wait.cancellable, true);
-      assert.match(wait.title!, /^quick\.signalr\.yaml waits for the end of waited\.signalr\.yaml/);
+      await said(/^Run \[link\] \(x\)/);
       await vscode.commands.executeCommand('signalrBenchmark.run', uri);
-      await said(/quick\.signalr\.yaml is queued .* To run something else, cancel it/);
+      await said(/^\[link\] \(x\)\.signalr\.yaml is queued .* To run something else, cancel it/);
       cancel.cancel();
       await waiting;
       assert.ok(!existsSync(path.join(folder, 'result.json')), 'the first run goes on');
+      const texts = [
+        ...waits.map(({ title = '' }) => title),
+        ...test.messages.shown.map(({ text }) => text),
+      ];
+      assert.deepEqual(
+        texts.filter((text) => text.includes('](')),
+        [],
+      );
     } finally {
-      window['withProgress'] = withProgress;
+      Object.assign(window, { showQuickPick, withProgress });
       await vscode.commands.executeCommand('signalrBenchmark.stop');
     }
     assert.equal(await endingIn(folder), 'stopped');
-    assert.deepEqual(resultNames(), before);
+    rmSync(stored, { recursive: true });
   });
 
   it('whoever is called off stops neither it nor another, only what is their own', async () => {
@@ -125,94 +118,22 @@ describe('while a run is going on', () => {
       second.cancel.cancel();
       assert.equal(await second.over, undefined);
       assert.ok(controller.writesTo(folder), 'the first run goes on');
-      const third = run('quick.signalr.yaml');
+      const earlier = resultNames();
+      const third = run('long.signalr.yaml');
       first.cancel.cancel();
       assert.equal((await first.over)?.ending, 'stopped');
-      assert.equal((await third.over)?.ending, 'completed');
-      // Who was called off after the end of their own run stops nobody's.
-      const earlier = resultNames();
-      const fourth = run('long.signalr.yaml');
       const last = await going(earlier);
-      for (const { cancel } of [second, third]) cancel.cancel();
+      // Who is called off after the end of their own run stops nobody's.
+      for (const { cancel } of [first, second]) cancel.cancel();
       assert.ok(controller.writesTo(last), 'the last run goes on');
-      fourth.cancel.cancel();
-      assert.equal((await fourth.over)?.ending, 'stopped');
+      third.cancel.cancel();
+      assert.equal((await third.over)?.ending, 'stopped');
     } finally {
       controller.stop();
       controller.dispose();
       // The log has the channel of the extension itself.
       services.index.dispose();
       services.running.dispose();
-    }
-  });
-
-  it('no message makes a link of the name of its file', async () => {
-    const window = vscode.window as unknown as Record<string, unknown>;
-    const { withProgress } = window;
-    const titles: string[] = [];
-    const cancel = new vscode.CancellationTokenSource();
-    const going = new vscode.CancellationTokenSource();
-    window['withProgress'] = (
-      { title = '' }: vscode.ProgressOptions,
-      task: (progress: unknown, token: vscode.CancellationToken) => Promise<unknown>,
-    ) => {
-      titles.push(title);
-      const { token } = title.includes('waits for') ? cancel : going;
-      return task({ report: () => undefined }, token);
-    };
-    try {
-      await startLong('[link](x).signalr.yaml');
-      const document = await openFile('[link](x).signalr.yaml');
-      const edit = new vscode.WorkspaceEdit();
-      edit.insert(document.uri, new vscode.Position(0, 0), '# changed\n');
-      await vscode.workspace.applyEdit(edit);
-      await said(/uses \[link\] \(x\)\.signalr\.yaml as it was/);
-      test.messages.press = 'Wait for Its End';
-      const waiting = vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
-      await until('the waiting', () => titles.find((title) => title.includes('waits for')));
-      await vscode.commands.executeCommand('signalrBenchmark.run', document.uri);
-      await said(/\(x\)\.signalr\.yaml is queued .* cancel it/);
-      cancel.cancel();
-      await waiting;
-      await said(/^Run \[link\] \(x\)/);
-      assert.ok(titles.includes('[link] (x).signalr.yaml'), titles.join(' | '));
-      const all = [...titles, ...test.messages.shown.map(({ text }) => text)];
-      assert.deepEqual(
-        all.filter((text) => text.includes('](')),
-        [],
-      );
-    } finally {
-      window['withProgress'] = withProgress;
-      await openFile('[link](x).signalr.yaml');
-    }
-  });
-
-  it('its panel runs the file again as it stands by then', async () => {
-    const window = vscode.window as unknown as Record<string, unknown>;
-    const { createWebviewPanel } = window;
-    const pages = recordedPages();
-    try {
-      const folder = await startLong('again.signalr.yaml');
-      const { uri } = await openFile('again.signalr.yaml');
-      const edit = new vscode.WorkspaceEdit();
-      edit.insert(uri, new vscode.Position(0, 0), '# by then\n');
-      await vscode.workspace.applyEdit(edit);
-      await vscode.commands.executeCommand('signalrBenchmark.stop');
-      assert.equal(await endingIn(folder), 'stopped');
-      test.messages.press = 'Wait for Its End';
-      const before = resultNames();
-      pages[0]!({ type: 'runAgain' });
-      const copy = await until('the copy of the second run', () => {
-        const name = resultNames().find((each) => !before.includes(each));
-        const file = results(name ?? '', 'samples.jsonl');
-        return name !== undefined && existsSync(file)
-          ? readFileSync(results(name, 'scenario.yaml'), 'utf8')
-          : undefined;
-      });
-      assert.match(copy, /^# by then\n/);
-    } finally {
-      window['createWebviewPanel'] = createWebviewPanel;
-      await vscode.commands.executeCommand('workbench.action.files.revert');
     }
   });
 

@@ -36,7 +36,6 @@ describe('an example of a service, with nothing but a connection string in the e
   for (const [name, how] of [
     ['azure-signalr.signalr.yaml', 'through app servers'],
     ['azure-signalr-upstream.signalr.yaml', 'through a webhook'],
-    ['web-pubsub-restSendToGroup.signalr.yaml', 'by REST'],
   ] as const) {
     it(`runs ${how}: ${name}`, async () => {
       const examples = path.resolve(__dirname, '..', '..', '..', 'examples');

@@ -51,25 +51,16 @@ describe('tabs', () => {
     window['createWebviewPanel'] = open;
   });
 
-  it('have Stop where Run was, for the scenario that is running alone', async () => {
-    const folder = await startLong('stopped.signalr.yaml');
-    const running = vscode.Uri.file(inWorkspace('stopped.signalr.yaml'));
-    const { uri: other } = await openFile('quick.signalr.yaml');
-    assert.equal((await lensTitles(running))[0], '■ Stop Run');
-    assert.equal((await lensTitles(other))[0], '▶ Run SignalR Benchmark');
-    await vscode.commands.executeCommand('signalrBenchmark.stop');
-    assert.equal(await endingIn(folder), 'stopped');
-    await until('Run again', async () =>
-      (await lensTitles(running))[0] === '▶ Run SignalR Benchmark' ? true : undefined,
-    );
-  });
-
-  it('of a run have a name and an icon that differ from those of their scenario, and are used again', async () => {
+  it('of a run have a name and an icon that differ from those of their scenario, and are used again for the file as it stands by then', async () => {
     const folder = await startLong('twice.signalr.yaml');
     const { label } = panelTabs()[0]!;
     assert.match(label, /^twice\.signalr\.yaml · .*\d/);
     await vscode.commands.executeCommand('signalrBenchmark.stop');
     await endingIn(folder);
+    const { uri } = await openFile('twice.signalr.yaml');
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(uri, new vscode.Position(0, 0), '# by then\n');
+    await vscode.workspace.applyEdit(edit);
     const before = resultNames();
     // The result is stored a moment before the run is over for the editor.
     const again = await until('a second run', () => {
@@ -80,6 +71,9 @@ describe('tabs', () => {
     assert.equal(panelTabs().length, 1);
     await vscode.commands.executeCommand('signalrBenchmark.stop');
     assert.equal(await endingIn(results(again)), 'stopped');
+    assert.match(readFileSync(results(again, 'scenario.yaml'), 'utf8'), /^# by then\n/);
+    await vscode.window.showTextDocument(uri);
+    await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
   it('of a result open as previews, one for all', async () => {
@@ -94,10 +88,17 @@ describe('tabs', () => {
     );
   });
 
-  it('of a scenario that was run are read-only, beside what the file is now', async () => {
+  it('have Stop where Run was while a scenario runs, and its copy is read-only, beside what the file is now', async () => {
     const folder = await startLong('changed.signalr.yaml');
+    const running = vscode.Uri.file(inWorkspace('changed.signalr.yaml'));
+    const { uri: other } = await openFile('quick.signalr.yaml');
+    assert.equal((await lensTitles(running))[0], '■ Stop Run');
+    assert.equal((await lensTitles(other))[0], '▶ Run SignalR Benchmark');
     await vscode.commands.executeCommand('signalrBenchmark.stop');
-    await endingIn(folder);
+    assert.equal(await endingIn(folder), 'stopped');
+    await until('Run again', async () =>
+      (await lensTitles(running))[0] === '▶ Run SignalR Benchmark' ? true : undefined,
+    );
     const page = pages.at(-1)!;
     const file = inWorkspace('changed.signalr.yaml');
     const asRun = readFileSync(path.join(folder, 'scenario.yaml'), 'utf8');

@@ -7,7 +7,7 @@ import { EditorState } from '../../src/extension/editorState';
 import { ResultCommands } from '../../src/extension/run/resultCommands';
 import { ResultPlaces, ResultsIndex, ResultsTree } from '../../src/extension/results/resultsTree';
 import { RunPanels } from '../../src/extension/panel/runPanel';
-import type { RunController } from '../../src/extension/run/runController';
+import type { RunController, ScenarioToRun } from '../../src/extension/run/runController';
 import { SecretStore, TargetsTree } from '../../src/extension/targets/targetsTree';
 import type { Services } from '../../src/extension/services';
 import { sampleResult, sampleSnapshot } from '../unit/results/sampleResult';
@@ -101,6 +101,24 @@ describe('the Results view', () => {
     assert.equal(found.run.startedAt, '2026-01-02T00:00:00.000Z');
     assert.equal(await commands.find('2026-01-01T00-00-00-listed'), undefined);
     rmSync(folder, { recursive: true });
+  });
+
+  it('runs a scenario again in the cluster where it ran', async () => {
+    const folder = path.join(storage, 'results', '2026-01-03T00-00-00-older');
+    const cluster = { context: 'aks', namespace: 'load' };
+    await state.setClusterRun({ folder, run: 'a1', cluster });
+    const started: ScenarioToRun[] = [];
+    const controller = { run: (scenario: ScenarioToRun) => void started.push(scenario) };
+    const commands = new ResultCommands(
+      { places, index, state } as unknown as Services,
+      controller as unknown as RunController,
+      undefined as unknown as RunPanels,
+    );
+    await commands.runAgain(folder);
+    assert.deepEqual(
+      started.map(({ title, cluster: place }) => [title, place]),
+      [['older.yaml', cluster]],
+    );
   });
 
   it('follows the disk', async () => {

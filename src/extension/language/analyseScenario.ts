@@ -38,7 +38,7 @@ export function analyseScenario(text: string): Analysis {
     const noEstimate = `${errors} ${errors === 1 ? 'error' : 'errors'} to solve first`;
     return { ...read, scenario, noEstimate };
   }
-  return { ...read, scenario, ...(sizePlaces && { sizePlaces }), ...estimateOf(scenario) };
+  return { ...read, scenario, sizePlaces, ...estimateOf(scenario) };
 }
 
 /** The estimate of a scenario without errors, and how it compares with its unit. */

@@ -1,7 +1,6 @@
 import { usualService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
-import { presetOf } from '../../capacity/start/preset';
 import { belongs, type KeySpec } from '../../scenario/keys/keySpec';
 import { descriptionOf } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
@@ -15,11 +14,10 @@ import {
   type OutlineNode,
 } from '../../scenario/text/outline';
 import { placeholderWords } from '../../usecases/ownArguments';
-import type { ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
-import { runsOnHub, type UseCase } from '../../usecases/useCase';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
 import { offers } from '../../capacity/tables/publishedLimits';
+import { wholeScenarios } from './wholeScenarios';
 
 /** What can be written at an offset, best first; keys that only the Azure SignalR benchmark has come last. */
 export function completionsAt(
@@ -59,7 +57,9 @@ export function completionsAt(
   const isEmpty = place.node === outline.root && outline.root.children.length === 0;
   return [
     ...[...missing].filter(isOurs).sort(firstOnes).map(keyOf),
-    ...(isEmpty ? [...wholeScenarios(range, t), ...presetCompletions(range, t)] : []),
+    ...(isEmpty ? wholeScenarios(t) : []).map(({ label, ...text }) =>
+      proposal(range, 'scenario', label, text),
+    ),
     ...missing.filter((spec) => !isOurs(spec)).map(keyOf),
   ];
 }
@@ -99,7 +99,9 @@ function keyInsert(
 ): Pick<Completion, 'insert' | 'snippet' | 'goesOn'> {
   if (hasColon) return { insert: name, snippet: false };
   const below: Partial<Record<KeySpec['type'], string>> = {
-    ...{ section: '$0', parameters: '$0', texts: '$0' },
+    section: '$0',
+    parameters: '$0',
+    texts: '$0',
     entries: `- ${keys?.[0]?.name ?? 'name'}: $0`,
   };
   const inside = flow ? undefined : below[type];
@@ -221,6 +223,8 @@ function valueCompletions(
     return references(text, end - reference[0].length, end, names, t);
   const value = (label: string, detail?: string, documentation?: string): Completion =>
     proposal(range, 'value', label, { detail, documentation });
+  const placeholders = (): Completion[] =>
+    proposePlaceholders(text, range, placeholdersOf(spec, names.kept ?? []));
   const isDefault = (choice: string): string | undefined =>
     String(spec.default) === choice ? t('default') : undefined;
   switch (spec.type) {
@@ -233,9 +237,8 @@ function valueCompletions(
     case 'metric':
       return objectives().map(([metric, { summary }]) => value(metric, undefined, summary));
     case 'list':
-      return spec.name in personalKeys
-        ? personalPlaceholders(text, spec.name, range)
-        : placeholders(text, spec.name, range, (names.kept ?? []).map(keptWords));
+    case 'texts':
+      return placeholders();
     case 'targets': {
       const local = spec.name === 'target' ? [value('local', t('the embedded hub'))] : [];
       const hubs = names.hubs.map((url) => value(url, t('used before')));
@@ -245,13 +248,10 @@ function valueCompletions(
     }
     case 'text':
       if (spec.name === 'if') return (names.kept ?? []).map((name) => value(name));
-      if (typed !== '') return personalPlaceholders(text, spec.name, range);
       return [
-        ...(spec.references === true ? references(text, end, end, names, t) : []),
-        ...personalPlaceholders(text, spec.name, range),
+        ...(spec.references === true && typed === '' ? references(text, end, end, names, t) : []),
+        ...placeholders(),
       ];
-    case 'texts':
-      return personalPlaceholders(text, spec.name, range);
     default:
       return numbers(analysis, spec, typed, value, t);
   }
@@ -278,7 +278,13 @@ function numbers(
     );
   }
   if (spec.default === undefined || spec.type === 'senders') return [];
-  return [value(startValue({ ...spec, type: spec.type as 'count' }), t('default'))];
+  return [value(defaultText(spec), t('default'))];
+}
+
+/** As people write it. */
+function defaultText({ type, default: value }: KeySpec): string {
+  const hasUnit = type === 'size' || type === 'duration' || type === 'share';
+  return hasUnit && typeof value === 'number' ? writtenNumber(type, value) : String(value);
 }
 
 type Placeholder = (typeof placeholderWords)[number];
@@ -287,19 +293,6 @@ const keptWords = (name: string): Placeholder => ({
   written: `{${name}}`,
   summary: 'a value that a step before has kept',
 });
-
-function placeholders(
-  text: string,
-  key: string,
-  range: Range,
-  kept: readonly Placeholder[],
-): Completion[] {
-  // Items of a stream have no receivers, and no rows.
-  const known = placeholderWords.filter(
-    ({ written }) => key === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
-  );
-  return proposePlaceholders(text, range, [...kept, ...known]);
-}
 
 function proposePlaceholders(
   text: string,
@@ -332,16 +325,24 @@ const personalKeys: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-function personalPlaceholders(text: string, key: string, range: Range): Completion[] {
-  const written = personalKeys[key] ?? [];
-  return written.length === 0 ? [] : proposePlaceholders(text, range, written.map(inWords));
+/** What may stand in the texts of a key. */
+function placeholdersOf({ name, type }: KeySpec, kept: readonly string[]): Placeholder[] {
+  const personal = personalKeys[name];
+  if (personal !== undefined)
+    return personal.map(
+      (written) =>
+        placeholderWords.find((each) => each.written === written) ?? {
+          written,
+          summary: 'number of the identity, from 0',
+        },
+    );
+  if (type !== 'list') return [];
+  // Items of a stream have no receivers, and no rows.
+  const known = placeholderWords.filter(
+    ({ written }) => name === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
+  );
+  return [...kept.map(keptWords), ...known];
 }
-
-const inWords = (written: string): Placeholder =>
-  placeholderWords.find((each) => each.written === written) ?? {
-    written,
-    summary: 'number of the identity, from 0',
-  };
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
 function references(
@@ -378,86 +379,4 @@ export function environmentNames(
     .filter((name) => understood.test(name) && likely.test(name))
     .sort();
   return [...new Set([...written, ...sounding])];
-}
-
-function wholeScenarios(range: Range, t: Translate): Completion[] {
-  const detail = t('A whole scenario');
-  return useCases.map((useCase) => {
-    const [insert, documentation] = [scenarioTemplate(useCase), useCase.summary];
-    const more = { insert, snippet: true, detail, documentation };
-    return proposal(range, 'scenario', useCase.name, more);
-  });
-}
-
-/** What people want to change first. */
-const usual = ['messageSize', 'sendingInterval'];
-
-/** Groups of ten in a scenario of that many connections. */
-const connections = 1000;
-const groups = 100;
-
-/** A whole scenario as a snippet. REST use cases need a service, the others run against the embedded hub. */
-function scenarioTemplate(useCase: UseCase): string {
-  let place = 0;
-  const field = (value: string): string => `\${${++place}:${value}}`;
-  const target = runsOnHub(useCase)
-    ? `target: ${field('local')}`
-    : `connectionString: \\\${secret:${field('connection')}}`;
-  return [
-    `# ${useCase.summary}`,
-    'config:',
-    `  ${target}`,
-    `  connections: ${field(String(connections))}`,
-    `  baseSending: ${field('500')}`,
-    // Where who does not send is to move, there is one step.
-    `  step: ${field(useCase.run.othersMove === true ? '0' : '500')}`,
-    `  singleStepDuration: ${field('1m')}`,
-    'scenario:',
-    `  name: ${useCase.name}`,
-    ...(useCase.parameters.length === 0 ? [] : ['  parameters:']),
-    ...useCase.parameters
-      .filter(
-        ({ name, required }) =>
-          useCase.starting?.[name] !== undefined || required === true || usual.includes(name),
-      )
-      .map((spec) => {
-        const value = useCase.starting?.[spec.name] ?? startValue(spec);
-        // In the notation of snippets a brace would end the place.
-        return `    ${spec.name}: ${field(value.replace(/[}$\\]/g, '\\$&'))}`;
-      }),
-    '',
-  ].join('\n');
-}
-
-/** A value to begin with: the default as people write it. */
-function startValue({ name, type, default: fallback, minimum }: ParameterSpec): string {
-  if (fallback === undefined) return name === 'groupCount' ? String(groups) : String(minimum ?? '');
-  if (typeof fallback !== 'number') return String(fallback);
-  return type === 'size' || type === 'duration' || type === 'share'
-    ? writtenNumber(type, fallback)
-    : String(fallback);
-}
-
-/** Sizes offered; `signalr-bench init` knows all of them. */
-const units = [1, 10, 100];
-
-const guidePresets = () =>
-  useCases
-    .filter(({ inGuides }) => inGuides === true)
-    .flatMap((useCase) =>
-      units.map((unit) => ({
-        label: `${useCase.name}, Unit ${unit}`,
-        insert: presetOf(useCase, { service: usualService, unit }).text,
-        documentation: useCase.summary,
-      })),
-    );
-/** Made once: finding the senders of a size takes some estimates. */
-let presets: ReturnType<typeof guidePresets> | undefined;
-
-function presetCompletions(range: Range, t: Translate): Completion[] {
-  const detail = t('Set-up of the performance guides');
-  presets ??= guidePresets();
-  return presets.map(({ label, ...preset }) =>
-    proposal(range, 'scenario', label, { ...preset, detail }),
-  );
 }

@@ -218,8 +218,6 @@ function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.Cod
   return [Object.assign(quickFix(title), { command })];
 }
 
-type DocumentCache = AnalysisCache<vscode.TextDocument>;
-
 const debounceMs = 100;
 
 const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
@@ -229,11 +227,26 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
 };
 
 /** Keeps the problems of open scenarios up to date; what other YAML tooling reports already is left out. */
-function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): vscode.Disposable {
+function publishDiagnostics(
+  cache: AnalysisCache<vscode.TextDocument>,
+  refresh: vscode.Event<void>,
+): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('signalrBenchmark');
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const others = new Map<string, string>();
-  const filesOf = new FilesOfDocuments(cache);
+  /** Files that open scenarios name. */
+  const filesOf = new WeakMap<vscode.TextDocument, NamedFiles>();
+  /** Whether something else than before is wrong with them. */
+  const look = async (document: vscode.TextDocument): Promise<boolean> => {
+    const analysis = cache.analysisOf(document);
+    const { uri } = document;
+    // A scenario of somebody else may name any file, also of another machine.
+    if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
+      return false;
+    const files = filesOf.get(document) ?? new NamedFiles();
+    filesOf.set(document, files);
+    return files.look(analysis, path.dirname(uri.fsPath));
+  };
   const cancel = (key: string): void => {
     clearTimeout(timers.get(key));
     timers.delete(key);
@@ -249,7 +262,8 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
     const lines = linesOfOthers(document.uri);
     others.set(document.uri.toString(), lines.join());
     const lineOf = ({ offset }: Problem): number => document.positionAt(offset).line;
-    const all = [...problems, ...filesOf.problemsIn(document)];
+    const ofFiles = filesOf.get(document)?.problemsIn(document.getText()) ?? [];
+    const all = [...problems, ...ofFiles];
     const shown = notRepeated(all, lineOf, new Set(lines)).map((problem) => {
       const range = rangeOf(document, problem);
       const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
@@ -258,7 +272,7 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
       return found;
     });
     collection.set(document.uri, shown);
-    inBackground(filesOf.look(document).then((isDifferent) => isDifferent && show(document)));
+    inBackground(look(document).then((isDifferent) => isDifferent && show(document)));
   };
   const later = (document: vscode.TextDocument): void => {
     if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;
@@ -304,32 +318,9 @@ function publishDiagnostics(cache: DocumentCache, refresh: vscode.Event<void>): 
   );
 }
 
-/** Files that open scenarios name. */
-class FilesOfDocuments {
-  private readonly named = new WeakMap<vscode.TextDocument, NamedFiles>();
-
-  constructor(private readonly cache: DocumentCache) {}
-
-  problemsIn(document: vscode.TextDocument): readonly Problem[] {
-    return this.named.get(document)?.problemsIn(document.getText()) ?? [];
-  }
-
-  /** Whether something else than before is wrong. */
-  async look(document: vscode.TextDocument): Promise<boolean> {
-    const analysis = this.cache.analysisOf(document);
-    const { uri } = document;
-    // A scenario of somebody else may name any file, also of another machine.
-    if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
-      return false;
-    const files = this.named.get(document) ?? new NamedFiles();
-    this.named.set(document, files);
-    return files.look(analysis, path.dirname(uri.fsPath));
-  }
-}
-
 /** Undefined when the document is no scenario; one hint when it is too large to be read. */
 function problemsIn(
-  cache: DocumentCache,
+  cache: AnalysisCache<vscode.TextDocument>,
   document: vscode.TextDocument,
 ): readonly Problem[] | undefined {
   // Nobody edits such a file as a scenario: no error that has to be solved, but a word why it is quiet.

@@ -57,7 +57,7 @@ function pointsOverTime({ latencyBlocks }: StepSummary): TimePoints {
   }
 }
 
-export interface ComparisonOrders {
+interface ComparisonOrders {
   copyComment(at: number): void;
   makeBaseline(at: number): void;
 }

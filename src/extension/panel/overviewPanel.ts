@@ -1,16 +1,13 @@
 import * as vscode from 'vscode';
-import {
-  overviewStrings,
-  type OverviewRow,
-  type ToOverviewPanel,
-} from '../../messages/overviewPanel';
+import type { OverviewRow, ToOverviewPanel } from '../../messages/overviewPanel';
 import { t, inBackground } from '../log';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { statusWord } from '../results/resultsModel';
 import { labelsOf } from '../results/resultNodes';
 import type { ResultsIndex } from '../results/resultsTree';
 import { overviewViewType } from '../services';
-import { localised, newPanel, setIcon, setPage } from './webviewPage';
+import { stringsIn } from './panelSession';
+import { newPanel, setPage } from './webviewPage';
 
 const bad: readonly EntryStatus[] = ['fail', 'invalid', 'damaged'];
 
@@ -52,7 +49,6 @@ export class OverviewPanel {
       subscriptions.dispose();
       if (this.panel === panel) this.panel = undefined;
     });
-    setIcon(panel, this.extensionUri);
     setPage(panel, this.extensionUri, title, 'overview');
   }
 }
@@ -70,10 +66,9 @@ function overviewMessage(
       when: labels[at]!,
       status: statusWord(status, t),
       tone: status === 'pass' ? 'good' : bad.includes(status) ? 'bad' : 'neutral',
-      ...(p99Us !== undefined && { p99Us }),
-      ...(unit !== undefined && { unit }),
+      p99Us,
+      unit,
     }),
   );
-  const strings = localised(overviewStrings);
-  return { type: 'results', rows, strings, ...(scenario !== undefined && { scenario }) };
+  return { type: 'results', rows, strings: stringsIn(t), scenario };
 }

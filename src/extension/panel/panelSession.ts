@@ -4,6 +4,8 @@ import { ExpectedError } from '../../base/expectedError';
 import { english, type Translate } from '../../base/text';
 import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
 import { curveOf } from '../../measure/show/latencyCurve';
+import { latenessTexts } from '../../measure/show/latenessWords';
+import { columnTexts } from '../../measure/show/stepColumns';
 import { say } from '../../base/sentence';
 import { reasonWords } from '../../measure/judge/reason';
 import { otherReasons, verdictSentences } from '../../measure/show/verdictSentence';
@@ -17,8 +19,8 @@ import type {
   PanelSpectrum,
   ToPanel,
 } from '../../messages/panel';
-import { comparisonStrings } from '../../messages/comparisonPanel';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { ToComparisonPanel } from '../../messages/comparisonPanel';
+import { panelStrings, type PanelStrings } from '../../messages/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redacted } from '../../base/secretName';
 import { redactTarget } from '../../results/redact';
@@ -46,15 +48,14 @@ export type PanelOrders = Readonly<
 >;
 
 export interface PanelPort {
-  post(message: ToPanel): void;
+  post(message: ToPanel | ToComparisonPanel): void;
   /** Whatever the page sends; it is not trusted. */
   readonly onMessage: Event<unknown>;
   readonly onVisibility: Event<boolean>;
 }
 
 interface PanelSessionOptions {
-  readonly strings: PanelStrings;
-  /** Into the language of the strings. */
+  /** Into the language of the editor. */
   readonly t: Translate;
   readonly log: (message: string) => void;
   /** @param target as `config.target` says it; undefined where it had a secret in it */
@@ -65,7 +66,7 @@ interface PanelSessionOptions {
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
-  { strings, t, log, testConnection }: PanelSessionOptions,
+  { t, log, testConnection }: PanelSessionOptions,
 ): Disposable {
   let ready = false;
   const post = (message: ToPanel): void => {
@@ -79,7 +80,7 @@ export function startPanelSession(
     },
     ready: () => {
       ready = true;
-      post(hydrateMessage(source, strings, t));
+      post(hydrateMessage(source, t));
     },
   };
   const subscriptions = [
@@ -110,11 +111,8 @@ export function startPanelSession(
   };
 }
 
-export function hydrateMessage(
-  source: PanelSource,
-  strings: PanelStrings,
-  t: Translate = english,
-): ToPanel {
+export function hydrateMessage(source: PanelSource, t: Translate = english): ToPanel {
+  const strings = stringsIn(t);
   const { run, snapshots, result, spectra, interrupted } = source;
   const how = marksOf(run.scenario, run, strings);
   const columns = toColumns(thinSnapshots(snapshots));
@@ -123,7 +121,7 @@ export function hydrateMessage(
     run,
     load: [loadWords(run.scenario, t), how].filter((words) => words !== '').join(t(', ')),
     seconds: { ...columns, steps: columns.steps.map((step) => saidStep(step, t)) },
-    ...(result && { result: withoutHistograms(result) }),
+    result: result && withoutHistograms(result),
     spectra,
     strings,
     interrupted,
@@ -182,13 +180,17 @@ export function toPanelResult(result: Result, t: Translate = english): PanelResu
     },
   };
   if (baseline === undefined) return panel;
-  const texts = Object.entries(comparisonStrings).map(([name, text]) => [name, t(text)]);
-  const compared = comparisonSentenceOf(
-    baseline,
-    Object.fromEntries(texts) as typeof comparisonStrings,
-  );
+  const compared = comparisonSentenceOf(baseline, stringsIn(t));
   return { ...panel, baseline: { ...compared, id: baseline.a.id } };
 }
+
+/** Texts of all pages in a language. */
+export const stringsIn = (t: Translate): PanelStrings =>
+  Object.fromEntries(
+    Object.entries<string>({ ...panelStrings, ...columnTexts(), ...latenessTexts }).map(
+      ([name, text]) => [name, t(text)],
+    ),
+  ) as PanelStrings;
 
 /** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
 const mostSteps = 100;
@@ -288,10 +290,10 @@ function finishedRun(result: Result): PanelRun {
     targetUrl: target.url,
     startedAt,
     scenario,
-    ...(target.dialect !== undefined && { dialect: target.dialect }),
-    ...(target.emulated === true && { emulated: target.emulated }),
+    dialect: target.dialect,
+    emulated: target.emulated,
     estimate,
-    ...(estimateProblem !== undefined && { estimateProblem }),
+    estimateProblem,
   };
 }
 

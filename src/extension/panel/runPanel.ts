@@ -2,16 +2,13 @@ import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
-import { latenessTexts } from '../../measure/show/latenessWords';
-import { columnTexts } from '../../measure/show/stepColumns';
 import type { PanelRun } from '../../messages/panel';
-import { panelStrings, type PanelStrings } from '../../messages/panelStrings';
 import { t, type Log, inBackground } from '../log';
 import { resultPath } from '../results/resultEntry';
 import { shortTime } from '../results/resultsModel';
 import { resultEditorType, runPanelViewType } from '../services';
-import { startPanelSession, type PanelPort, type PanelSource } from './panelSession';
-import { localised, newPanel, setIcon, setPage } from './webviewPage';
+import { startPanelSession, stringsIn, type PanelSource } from './panelSession';
+import { newPanel, portOf, setPage } from './webviewPage';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
@@ -107,13 +104,7 @@ export class RunPanels {
 
   /** Shows `source` until the panel is closed, or what is returned is disposed. */
   private fill(panel: vscode.WebviewPanel, source: PanelSource): Disposable {
-    const port: PanelPort = {
-      post: (message) => inBackground(panel.webview.postMessage(message)),
-      onMessage: (listener) => panel.webview.onDidReceiveMessage(listener),
-      onVisibility: (listener) => panel.onDidChangeViewState(() => listener(panel.visible)),
-    };
-    const session = startPanelSession(port, source, {
-      strings: localisedStrings(),
+    const session = startPanelSession(portOf(panel), source, {
       t,
       log: (message) => this.log.warn(message),
       testConnection: (url) =>
@@ -128,7 +119,6 @@ export class RunPanels {
     const title = panelTitle(source.run);
     // The tab of a result would be called result.json, and that of a run like the file beside it.
     panel.title = title;
-    setIcon(panel, this.extensionUri);
     setPage(panel, this.extensionUri, title, 'run');
     return vscode.Disposable.from(session, closing);
   }
@@ -137,7 +127,7 @@ export class RunPanels {
     const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
       if (sent?.type !== 'ready') return;
       inBackground(
-        panel.webview.postMessage({ type: 'unreadable', message, strings: localisedStrings() }),
+        panel.webview.postMessage({ type: 'unreadable', message, strings: stringsIn(t) }),
       );
     });
     panel.onDidDispose(() => {
@@ -178,9 +168,6 @@ export async function openResultTabs(folder: string, columns: ResultColumns): Pr
 function uriOf(folder: string): vscode.Uri {
   return vscode.Uri.file(resultPath({ folder }));
 }
-
-const localisedStrings = (): PanelStrings =>
-  localised({ ...panelStrings, ...columnTexts(), ...latenessTexts });
 
 /** Scenario and local time of the start, with seconds: which other tabs there will be, nobody knows. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import { t } from '../log';
+import { inBackground } from '../log';
 import type { PageName } from '../../messages/panel';
-import { panelHtml } from './panelSession';
+import { panelHtml, type PanelPort } from './panelSession';
 
 /** Hidden it costs nothing: the page goes away and is filled again when it is shown. */
 export function newPanel(viewType: string, title: string): vscode.WebviewPanel {
@@ -11,13 +11,14 @@ export function newPanel(viewType: string, title: string): vscode.WebviewPanel {
   return vscode.window.createWebviewPanel(viewType, title, inFront, options);
 }
 
-/** Puts one of our pages into a panel. */
+/** Puts one of our pages into a panel, and its icon: an image in a tab takes no colour of the theme, so there is one for each kind. */
 export function setPage(
-  { webview }: vscode.WebviewPanel,
+  panel: vscode.WebviewPanel,
   extensionUri: vscode.Uri,
   title: string,
   name: PageName,
 ): void {
+  const { webview } = panel;
   const uri = (...parts: string[]): vscode.Uri => vscode.Uri.joinPath(extensionUri, ...parts);
   const source = (...parts: string[]): string => webview.asWebviewUri(uri(...parts)).toString();
   webview.options = { enableScripts: true, localResourceRoots: [uri('dist'), uri('media')] };
@@ -27,16 +28,12 @@ export function setPage(
     styleUris: [source('media', 'uPlot.css'), source('media', 'panel.css')],
     nonce: randomBytes(16).toString('base64url'),
   });
+  panel.iconPath = { light: uri('media', 'panel-light.svg'), dark: uri('media', 'panel-dark.svg') };
 }
 
-/** An image in a tab takes no colour of the theme: one for each kind. */
-export function setIcon(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): void {
-  const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', name);
-  panel.iconPath = { light: icon('panel-light.svg'), dark: icon('panel-dark.svg') };
-}
-
-/** Texts of a page in the language of the editor. */
-export const localised = <Name extends string>(english: Readonly<Record<Name, string>>) =>
-  Object.fromEntries(
-    Object.entries<string>(english).map(([name, text]) => [name, t(text)]),
-  ) as Record<Name, string>;
+/** What a session sends its page, and hears of it. */
+export const portOf = (panel: vscode.WebviewPanel): PanelPort => ({
+  post: (message) => inBackground(panel.webview.postMessage(message)),
+  onMessage: panel.webview.onDidReceiveMessage,
+  onVisibility: (listener) => panel.onDidChangeViewState(() => listener(panel.visible)),
+});

@@ -57,14 +57,13 @@ export async function resultEntry(
     const run = await readResult(folder);
     if (run.kind === 'interrupted') {
       const last = run.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1)?.latencyUs;
-      return { ...named, status: 'interrupted', sentence: '', ...(last && { p99Us: last.p99 }) };
+      return { ...named, status: 'interrupted', sentence: '', p99Us: last?.p99 };
     }
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
     const { search } = result;
     // Of a search the last step is any of those near the limit.
-    const p99Us = search === undefined && measured ? shownLatency(measured)?.p99 : undefined;
-    const emulated = emulatedBy(result.target, result.scenario.service);
+    const p99Us = (search === undefined && measured && shownLatency(measured)?.p99) || undefined;
     const startedMs = Date.parse(result.startedAt);
     const { sign, words } = verdictWords(result);
     return {
@@ -76,10 +75,10 @@ export async function resultEntry(
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sign,
       sentence: words,
-      ...(emulated !== undefined && { emulated }),
-      ...(p99Us !== undefined && p99Us !== null && { p99Us }),
-      ...(search && { held: { of: search.of, value: search.low } }),
-      ...(result.recommendation && { unit: result.recommendation.unit }),
+      emulated: emulatedBy(result.target, result.scenario.service),
+      p99Us,
+      held: search && { of: search.of, value: search.low },
+      unit: result.recommendation ? result.recommendation.unit : undefined,
     };
   } catch (error) {
     if (error instanceof ExpectedError && error.code === 'result-missing') return undefined;

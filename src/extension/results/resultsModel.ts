@@ -24,8 +24,7 @@ export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   }
   return [...groups].map(([key, inside]) => {
     const [{ scenario }] = inside as [ResultEntry];
-    const origin = originOf(inside[0]!);
-    return { key, scenario, ...(origin !== undefined && { origin }), entries: inside };
+    return { key, scenario, origin: originOf(inside[0]!), entries: inside };
   });
 }
 

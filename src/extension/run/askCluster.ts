@@ -43,20 +43,14 @@ export async function askCluster(
   { state }: Services,
 ): Promise<ClusterChoice | undefined> {
   const title = t('Run on Kubernetes');
-  const contexts = await knownContexts();
-  const [last] = state.list('clusterPlaces');
+  const prompt = t('Everything of the run is made in it, and removed at its end.');
+  const askPlace = await placeQuestions(state, title, prompt);
   const inFile = validScenario(text)?.agents;
   const names = [...new Set(referencesIn(text).map(({ name }) => name))];
   const steps = names.length === 0 ? 3 : 4;
   const answers = await inSteps<string>(steps, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps: steps };
-    const [context = ''] = before;
-    const ofLast = last?.context === context ? last : undefined;
-    if (at === 0) return askContext(title, contexts, earlier ?? last?.context, place);
-    if (at === 1) {
-      const prompt = t('Everything of the run is made in it, and removed at its end.');
-      return askNamespace({ title, prompt, value: earlier ?? ofLast?.namespace }, context, place);
-    }
+    if (at < 2) return askPlace(before, earlier, place);
     if (at === 2) {
       const value = earlier ?? String(inFile ?? usualAgents);
       return askText({ title: t('{0}: agents', title), value, ...agentsAsked(text) }, place);
@@ -67,7 +61,7 @@ export async function askCluster(
         prompt: t(
           'A Secret of yours in the namespace, whose keys the pods get as environment variables. Empty: values from here, in a Secret of the run.',
         ),
-        value: earlier ?? ofLast?.secret ?? '',
+        value: earlier ?? lastIn(state, before[0])?.secret ?? '',
         check: (typed) =>
           typed === '' || isSecret(typed)
             ? undefined
@@ -92,17 +86,15 @@ export async function askRun({
   state,
 }: Services): Promise<{ readonly run: string; readonly cluster: ClusterPlace } | undefined> {
   const title = t('Attach to Kubernetes Run');
-  const contexts = await knownContexts();
-  const [last] = state.list('clusterPlaces');
+  const askPlace = await placeQuestions(
+    state,
+    title,
+    t('Lists all runs in it, whoever started them.'),
+  );
   const answers = await inSteps<string>(3, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps: 3 };
     const [context = '', namespace = ''] = before;
-    const ofLast = last?.context === context ? last : undefined;
-    if (at === 0) return askContext(title, contexts, earlier ?? last?.context, place);
-    if (at === 1) {
-      const prompt = t('Lists all runs in it, whoever started them.');
-      return askNamespace({ title, prompt, value: earlier ?? ofLast?.namespace }, context, place);
-    }
+    if (at < 2) return askPlace(before, earlier, place);
     const runs = await runsIn(kubectlOf({ context, namespace }));
     if (runs.length === 0)
       throw new ExpectedError('run-missing', t('There is no run in namespace {0}.', namespace));
@@ -123,7 +115,7 @@ function runItem({ run, since, pods }: SeenRun) {
       agents === 1 ? t('1 agent') : t('{0} agents', agents),
       ...(since === undefined ? [] : [new Date(since).toLocaleString()]),
     ].join(' · '),
-    ...(trouble !== undefined && { detail: trouble }),
+    detail: trouble,
   };
 }
 
@@ -136,45 +128,43 @@ async function knownContexts(): Promise<Contexts> {
   );
 }
 
-async function askContext(
-  title: string,
-  { names, current }: Contexts,
-  chosen: string | undefined,
-  place: Place,
-): Promise<string | typeof back | undefined> {
-  const first = chosen !== undefined && names.includes(chosen) ? chosen : current;
-  const ordered = [...names].sort((a, b) => Number(b === first) - Number(a === first));
-  const items = ordered.map((label) => ({
-    label,
-    ...(label === current && { description: t('current context') }),
-  }));
-  const answer = await askPick(t('{0}: context', title), items, place);
-  return answer === undefined || answer === back ? answer : answer.label;
-}
+/** The place of the last run, where it was in that context. */
+const lastIn = (state: Services['state'], context: string | undefined): ClusterPlace | undefined =>
+  state.list('clusterPlaces').find((place) => place.context === context);
 
 const namespaceOf = async (context: string): Promise<string> =>
   (await new ClusterView(kubectlOf({ context })).place()).namespace;
 
-/** Without a value that of the context. */
-async function askNamespace(
-  {
-    title,
-    prompt,
-    value,
-  }: Readonly<Record<'title' | 'prompt', string>> & { value?: string | undefined },
-  context: string,
-  place: Place,
-): Promise<string | typeof back | undefined> {
-  return askText(
-    {
-      title: t('{0}: namespace', title),
-      prompt,
-      value: value ?? (await namespaceOf(context).catch(() => '')),
-      check: (typed) =>
-        isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
-    },
-    place,
-  );
+/** Asks for the context, then for the namespace: without an earlier one that of the context. */
+async function placeQuestions(state: Services['state'], title: string, prompt: string) {
+  const { names, current } = await knownContexts();
+  return async (before: readonly string[], earlier: string | undefined, place: Place) => {
+    const [context] = before;
+    if (context !== undefined)
+      return askText(
+        {
+          title: t('{0}: namespace', title),
+          prompt,
+          value:
+            earlier ??
+            lastIn(state, context)?.namespace ??
+            (await namespaceOf(context).catch(() => '')),
+          check: (typed) =>
+            isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
+        },
+        place,
+      );
+    const chosen = earlier ?? state.list('clusterPlaces')[0]?.context;
+    const first = chosen !== undefined && names.includes(chosen) ? chosen : current;
+    const items = [...names]
+      .sort((a, b) => Number(b === first) - Number(a === first))
+      .map((label) => ({
+        label,
+        description: label === current ? t('current context') : undefined,
+      }));
+    const answer = await askPick(t('{0}: context', title), items, place);
+    return answer === undefined || answer === back ? answer : answer.label;
+  };
 }
 
 const agentsAsked = (text: string) => ({

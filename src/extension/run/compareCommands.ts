@@ -8,15 +8,15 @@ import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';
 import { t, inBackground } from '../log';
 import { say } from '../notices';
-import { comparedRuns, startComparisonSession, type ComparisonOrders } from '../panel/comparedRuns';
-import { newPanel, localised, setIcon, setPage } from '../panel/webviewPage';
+import { comparedRuns, startComparisonSession } from '../panel/comparedRuns';
+import { stringsIn } from '../panel/panelSession';
+import { newPanel, portOf, setPage } from '../panel/webviewPage';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
 import { trustedToWrite } from '../questions';
 import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
-import { type ToComparisonPanel, comparisonStrings } from '../../messages/comparisonPanel';
 
 const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
 
@@ -69,14 +69,13 @@ export class CompareCommands {
     const shown = comparedRuns(results, names);
     const last = ordered.at(-1)!;
     const panel = panelOf(t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!));
-    const compared = { shown, folders: ordered.map(({ folder }) => folder) };
-    showComparison(panel, this.extensionUri, compared, {
-      copyComment: (at) => {
-        const { comparison } = shown[at]!;
-        inBackground(copyMarkdown(comparisonMarkdown(comparison)));
-      },
+    const page = { shown, folders: ordered.map(({ folder }) => folder), strings: stringsIn(t) };
+    const session = startComparisonSession(portOf(panel), page, {
+      copyComment: (at) => inBackground(copyMarkdown(comparisonMarkdown(shown[at]!.comparison))),
       makeBaseline: (at) => inBackground(this.keep(ordered[at + 1]!.folder)),
     });
+    panel.onDidDispose(() => session.dispose());
+    setPage(panel, this.extensionUri, panel.title, 'comparison');
   }
 
   async makeBaseline(node: unknown): Promise<void> {
@@ -153,26 +152,4 @@ async function resultOf({ folder, name }: ResultEntry): Promise<Result> {
     'result-missing',
     t('The run {0} was interrupted before it came to a result.', name),
   );
-}
-
-/** Fills a panel with how later runs stand to the first one, until the panel is closed. */
-function showComparison(
-  panel: vscode.WebviewPanel,
-  extensionUri: vscode.Uri,
-  compared: Pick<ToComparisonPanel, 'shown' | 'folders'>,
-  orders: ComparisonOrders,
-): void {
-  const { title } = panel;
-  const port = {
-    post: (message: object) => inBackground(panel.webview.postMessage(message)),
-    onMessage: panel.webview.onDidReceiveMessage,
-  };
-  const session = startComparisonSession(
-    port,
-    { ...compared, strings: localised(comparisonStrings) },
-    orders,
-  );
-  panel.onDidDispose(() => session.dispose());
-  setIcon(panel, extensionUri);
-  setPage(panel, extensionUri, title, 'comparison');
 }

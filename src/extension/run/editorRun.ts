@@ -40,15 +40,21 @@ export async function startEditorRun(
 ): Promise<EditorRun | undefined> {
   const scenario = await readScenario(request, parseScenario, undefined, missingForScenario);
   const parts: RunParts = {
-    ...{ notRunnable, machineLimits, missingForRun, buildPlan: buildRunPlan },
-    ...{ openTarget, askHub, redirectHosts, startRun, writeCounters },
+    notRunnable,
+    machineLimits,
+    missingForRun,
+    buildPlan: buildRunPlan,
+    openTarget,
+    askHub,
+    redirectHosts,
+    startRun,
+    writeCounters,
     completeResult: async (...run) => completeResult(...run),
     workerScript: shell.workerScript,
   };
   try {
     const baseline = await keptBaseline(request, scenario, shell);
-    const compared = { ...request, ...(baseline && { baseline }) };
-    const prepared = await prepareRun(scenario, compared, shell, parts);
+    const prepared = await prepareRun(scenario, { ...request, baseline }, shell, parts);
     return new EditorRun(panelRunOf(prepared), await runSession(prepared, shell, parts), shell);
   } catch (error) {
     if (error instanceof ExpectedError && error.code === 'not-confirmed') return undefined;
@@ -147,20 +153,18 @@ function panelRunOf(prepared: PreparedRun): PanelRun {
     title: request.title,
     targetUrl: target.url,
     dialect: plan.dialect,
-    ...(target.emulated === true && { emulated: target.emulated }),
+    emulated: target.emulated,
   };
 }
 
 /** What is known of a run by its scenario. */
-export const introduced = (scenario: Scenario, startedAt: Date) => ({
-  startedAt: startedAt.toISOString(),
-  scenario: redactScenario(scenario),
-  ...estimated(scenario),
-});
-
-function estimated(scenario: Scenario): Pick<PanelRun, 'estimate' | 'estimateProblem'> {
+export function introduced(scenario: Scenario, startedAt: Date) {
   const found = scenarioEstimate(scenario);
-  return 'problem' in found
-    ? { estimate: null, estimateProblem: found.problem }
-    : { estimate: found.estimate };
+  const isKnown = 'estimate' in found;
+  return {
+    startedAt: startedAt.toISOString(),
+    scenario: redactScenario(scenario),
+    estimate: isKnown ? found.estimate : null,
+    estimateProblem: isKnown ? undefined : found.problem,
+  };
 }

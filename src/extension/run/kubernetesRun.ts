@@ -65,10 +65,9 @@ export async function startClusterRun(
   const asked = questionOf(scenario, reachOf(scenario, context, { isElsewhere: true }));
   if (confirm && !(await confirm(asked, scenario))) return undefined;
   const baseline = await keptBaseline(request, scenario, shell);
-  const view = { ...request, ...(baseline && { baseline }) };
   const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };
   return followed(elsewhere, request.title, shell, start, (seen) =>
-    runInCluster(given, wishes, view, seen, {
+    runInCluster(given, wishes, { ...request, baseline }, seen, {
       ...{ parseScenario, writeCounters },
       observe: () =>
         observerOf(scenario, { context, t: shell.t, say: (kind, text) => shell.say(kind, text) }),

@@ -24,13 +24,16 @@ export interface ModelTool {
   answer(input: ToolInput, token: vscode.CancellationToken): Promise<string>;
 }
 
+/** Questions that wait for a yes; more are asked once more. */
+const mostQuestions = 20;
+
 /** The tools of the manifest by their names: what a coding agent in the editor may ask of this extension. */
 export function modelTools(
   { index }: Pick<Services, 'index'>,
   controller: Pick<RunController, 'runToEnd'>,
 ): Readonly<Record<string, ModelTool>> {
-  /** Scenarios as people were asked about them, by the questions of agents. */
-  const shown = new Map<string, string>();
+  /** Scenarios as people were asked about them, by the questions of agents, the newest last. */
+  const confirmed = new Map<string, string>();
   return {
     signalrBenchmark_validate: {
       answer: async (input) => {
@@ -48,17 +51,16 @@ export function modelTools(
       confirm: async (input) => {
         const { text, overrides } = await scenarioOf(input);
         const none = t('The scenario has errors; nothing will be started.');
-        shown.set(JSON.stringify(input), text);
+        confirmed.delete(JSON.stringify(input));
+        confirmed.set(JSON.stringify(input), text);
+        if (confirmed.size > mostQuestions) confirmed.delete([...confirmed.keys()][0]!);
         // As it is written: names of a scenario could be links, or hide what stands beside them.
         return new vscode.MarkdownString().appendText(loadAnswer(text, overrides) ?? none);
       },
       answer: async (input, token) => {
         const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
-        const asked = JSON.stringify(input);
-        const isOther = (shown.get(asked) ?? text) !== text;
-        shown.delete(asked);
-        if (isOther)
+        if (confirmed.get(JSON.stringify(input)) !== text)
           return 'The scenario was changed after the person was asked; nothing was started. Ask again.';
         const title = path.posix.basename(uri.path);
         const run = { uri, origin: uri, title, text, overrides, isByTool: true };

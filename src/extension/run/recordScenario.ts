@@ -160,11 +160,8 @@ async function askTarget({ state }: Services): Promise<string | undefined> {
 
 /** A file with certificates; undefined when the question was turned away, or the file holds none. */
 async function chooseAuthority(): Promise<Trust | undefined> {
-  const [file] =
-    (await vscode.window.showOpenDialog({
-      title: t('Certificate Authority'),
-      filters: { [t('Certificates')]: ['pem', 'crt', 'cer'], '*': ['*'] },
-    })) ?? [];
+  const certificates = { [t('Certificates')]: ['pem', 'crt', 'cer'] };
+  const file = await chooseFile(t('Certificate Authority'), undefined, certificates);
   if (file === undefined) return undefined;
   try {
     return await readAuthority(file.fsPath);
@@ -186,8 +183,12 @@ async function begin(
   const file = path.join(folder, `recorded-${stamp}${recordingEnding}`);
   const proxies = proxySettings([target.replace(/^ws/, 'http')], (name) => process.env[name]);
   const recording = await takeRecording({
-    ...{ target, file, port: 0, replaces: false, now: () => new Date() },
-    way: { ...way, ...(proxies !== undefined && { proxies }) },
+    target,
+    file,
+    port: 0,
+    replaces: false,
+    now: () => new Date(),
+    way: { ...way, proxies },
     onProblem,
   });
   return { target, file, recording };
@@ -243,7 +244,10 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
 
 /** Opens an unsaved scenario that replays the recording: run as it is, each client is replayed once. */
 export async function replayRecordingFile(argument: unknown): Promise<void> {
-  const file = argument instanceof vscode.Uri ? argument : await chooseRecording();
+  const file =
+    argument instanceof vscode.Uri
+      ? argument
+      : await chooseFile(t('Replay Recording'), t('Replay'), { [t('Recordings')]: ['jsonl'] });
   if (file === undefined) return;
   const { fsPath } = file;
   const { replayScenario } = await import('../../run/replays.js');
@@ -252,19 +256,14 @@ export async function replayRecordingFile(argument: unknown): Promise<void> {
   await openUnsaved(`${name || 'recording'}.replay.signalr.yaml`, text);
 }
 
-async function chooseRecording(): Promise<vscode.Uri | undefined> {
-  const [file] =
-    (await vscode.window.showOpenDialog({
-      title: t('Replay Recording'),
-      openLabel: t('Replay'),
-      filters: { [t('Recordings')]: ['jsonl'], '*': ['*'] },
-    })) ?? [];
-  return file;
-}
-
 /** Makes an unsaved scenario of a recording, a HAR file or a log; what was recognised is in the log. */
 export async function importRecordingFile(argument: unknown, { log }: Services): Promise<void> {
-  const file = argument instanceof vscode.Uri ? argument : await chooseFile();
+  const file =
+    argument instanceof vscode.Uri
+      ? argument
+      : await chooseFile(t('Import Recording'), t('Import'), {
+          [t('Recordings, HAR files, logs')]: ['jsonl', 'har', 'log'],
+        });
   if (file === undefined) return;
   const name = path.basename(file.fsPath);
   const imported = await showWhile(
@@ -305,17 +304,18 @@ async function showImported(
       ? t('Recognised in {0}: clients {2}, methods {1}.', name, calls, found.clients)
       : t(
           'Recognised in {0}: clients {2}, methods {1}. What was not is listed at the top of the scenario.',
-          ...[name, calls, found.clients],
+          name,
+          calls,
+          found.clients,
         );
   inBackground(offer('Information', text, { [t('Show Log')]: () => log.show() }));
 }
 
-async function chooseFile(): Promise<vscode.Uri | undefined> {
-  const [file] =
-    (await vscode.window.showOpenDialog({
-      title: t('Import Recording'),
-      openLabel: t('Import'),
-      filters: { [t('Recordings, HAR files, logs')]: ['jsonl', 'har', 'log'], '*': ['*'] },
-    })) ?? [];
-  return file;
+async function chooseFile(
+  title: string,
+  openLabel: string | undefined,
+  filters: Readonly<Record<string, string[]>>,
+): Promise<vscode.Uri | undefined> {
+  const options = { title, openLabel, filters: { ...filters, '*': ['*'] } };
+  return (await vscode.window.showOpenDialog(options))?.[0];
 }

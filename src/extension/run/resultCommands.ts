@@ -160,11 +160,8 @@ export class ResultCommands {
     }
     // Paths in the copy mean what they meant where it was written.
     const origin = this.originOf(folder);
-    const inCluster = this.services.state.clusterRunOf(folder);
-    await this.controller.run({
-      ...{ uri, origin, title, text, overrides: [] },
-      ...(inCluster && { cluster: inCluster.cluster }),
-    });
+    const cluster = this.services.state.clusterRunOf(folder)?.cluster;
+    await this.controller.run({ uri, origin, title, text, overrides: [], cluster });
   }
 
   async copySummary(argument: unknown): Promise<void> {

@@ -13,13 +13,13 @@ import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import {
   exampleScenarios,
   isQuickStart,
-  templateText,
   type ExampleScenario,
 } from '../scenarios/startingScenarios';
 import type { Services } from '../services';
 import { pickTarget } from '../targets/targetCommands';
 import { targetKeys } from '../targets/targetsModel';
 import { kubernetes, type RunController } from './runController';
+import { templateText } from '../language/wholeScenarios';
 import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
 
 interface RunParts {
@@ -59,9 +59,12 @@ export async function runScenario(
     asking === 'cluster' ? await (await kubernetes()).askCluster(text, services) : undefined;
   if (asking === 'cluster' && elsewhere === undefined) return;
   await controller.run({
-    ...{ uri, origin: uri, title, text },
+    uri,
+    origin: uri,
+    title,
+    text,
     overrides: [...overrides, ...search, ...(elsewhere?.overrides ?? [])],
-    ...(elsewhere && { cluster: elsewhere.cluster }),
+    cluster: elsewhere?.cluster,
   });
 }
 

@@ -410,10 +410,7 @@ export class RunController implements vscode.Disposable {
     // Runs are off where the workspace is not trusted, and so are the commands of its scenarios.
     const commandFolder = vscode.workspace.isTrusted ? folder : undefined;
     return {
-      context: {
-        ...{ reference, serverScript, editorAccount, readFile, folder },
-        ...(commandFolder !== undefined && { commandFolder }),
-      },
+      context: { reference, serverScript, editorAccount, readFile, folder, commandFolder },
       workerScript: this.extension.asAbsolutePath(path.join('dist', 'worker.js')),
       confirm: (asked, of) => confirmLoad(asked, of, state, scenario.isByTool === true),
       waiting: (url, _withinMs, over) => showWaiting(url, over),

@@ -43,9 +43,7 @@ export function showStatus(
     }),
     new vscode.Disposable(() => clearTimeout(timer)),
   );
-  const over = (): void => {
-    all.dispose();
-  };
+  const over = (): void => void all.dispose();
   session.finished.then(over, over);
 }
 

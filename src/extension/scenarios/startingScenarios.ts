@@ -1,13 +1,11 @@
 import { behindOf } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startingFile } from '../../capacity/start/preset';
 import type { Override } from '../../scenario/read/overrides';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import { loadNumbers } from '../../run/loadNumbers';
-import { isAzure, usualService } from '../../base/serviceTraits';
-import { runsOnHub, type UseCase } from '../../usecases/useCase';
+import { isAzure } from '../../base/serviceTraits';
 
 export async function exampleScenarios(folder: string) {
   const names = await readdir(folder).catch(() => []);
@@ -48,22 +46,4 @@ function exampleOf(file: string, text: string) {
   const { connections, outPerSecond, durationS } = loadNumbers(scenario);
   const load = { connections, outPerSecond, durationS };
   return [{ file, summary, service, overrides: changed, load }];
-}
-
-const connections = 200;
-
-/** A small load for any machine; groups of ten are the small group of the performance guides. */
-export function templateText(useCase: UseCase): string {
-  return startingFile(useCase, {
-    service: runsOnHub(useCase) ? 'hub' : usualService,
-    connections,
-    arrivingRate: connections,
-    baseSending: connections / 2,
-    // Where who does not send is to move, there is one step.
-    step: useCase.run.othersMove === true ? 0 : connections / 2,
-    groupCount: connections / 10,
-    singleStepDuration: '15s',
-    warmup: '2s',
-    comments: [],
-  });
 }

@@ -101,7 +101,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
       const { serverScript } = services;
       const readFile = (file: string): Promise<string> => readNamedFile(process.cwd(), file);
       const context = { reference, serverScript, editorAccount, readFile };
-      const wanted = { text, ...(node.kind === 'local' && { service: node.service }) };
+      const wanted = { text, service: node.kind === 'local' ? node.service : undefined };
       const probed = await probeTarget(wanted, context, probeParts, (host) =>
         confirmRedirect(host, name),
       );
@@ -223,7 +223,12 @@ export async function moveSecretOut(
   const proposed = freeSecretName('accessKey', services.secrets.names);
   // Nobody is asked for the name of what cannot be moved.
   if (!moveSecret(text, at, proposed)) {
-    sayUnmoved();
+    say(
+      'Warning',
+      t(
+        'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
+      ),
+    );
     return;
   }
   const name = await askSecretName(services, proposed);
@@ -232,11 +237,7 @@ export async function moveSecretOut(
     say('Warning', t('The file was changed meanwhile; nothing was moved.'));
     return;
   }
-  const move = moveSecret(text, at, name);
-  if (!move) {
-    sayUnmoved();
-    return;
-  }
+  const move = moveSecret(text, at, name)!;
   await services.secrets.set(name, move.secret);
   const edit = new vscode.WorkspaceEdit();
   const end = document.positionAt(move.offset + move.length);
@@ -245,15 +246,6 @@ export async function moveSecretOut(
     await services.secrets.delete(name);
     say('Warning', t('The file cannot be changed.'));
   }
-}
-
-function sayUnmoved(): void {
-  say(
-    'Warning',
-    t(
-      'This secret cannot be moved automatically; nothing was changed. Add it in the Targets view, then write the reference yourself.',
-    ),
-  );
 }
 
 function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): TextRange {

@@ -13,6 +13,9 @@ export function percentilePlace(share: number): number {
   return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
 }
 
+/** The share of a place: the way back from {@link percentilePlace}. */
+export const shareAt = (place: number): number => Number((1 - 10 ** -place).toFixed(8));
+
 /** Each at its place on that axis. */
 export const placed = (points: readonly SpectrumPoint[]) =>
   points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs] as const);

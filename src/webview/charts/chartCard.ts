@@ -42,26 +42,20 @@ interface PlaceWords {
 interface ChartCardSpec<State> {
   readonly name: string;
   readonly title?: string;
-  readonly strings: ChartStrings;
+  readonly strings: PanelStrings;
   readonly lines: readonly LegendLine[];
   /** All lines are always shown. */
   readonly isFixed?: boolean;
   /** Stands behind the legend, or in its place. */
   readonly beside?: HTMLElement;
-  /** Absent: there is no way to copy the picture. */
-  readonly imageStrings?: PanelStrings;
   /** A chart over time. */
   readonly time?: TimeAxis<State>;
   /** Undefined hides the card. */
   view(state: State): ChartView | undefined;
 }
 
-type ChartStrings = Pick<PanelStrings, 'chartHint' | 'chartRole' | 'chartSummary'> &
-  Partial<Pick<PanelStrings, 'asTable'>>;
-
 interface TimeAxis<State> {
   readonly view: TimeView;
-  readonly strings: PanelStrings;
   readonly endS: (state: State) => number;
 }
 
@@ -80,16 +74,19 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
   const card = createCard(title, spec.name);
   const chart = createChart();
   const legend = createLegend(lines, spec.isFixed ? undefined : (each) => chart.hideLines(each));
-  const corner = createCorner(time);
-  const twin = strings.asTable === undefined ? undefined : createTwin(strings.asTable, title);
+  const corner = createCorner(strings, time?.view);
+  const twin = createTwin(strings.asTable, title);
   let state: State | undefined;
   let view: ChartView | undefined;
   let pointed: number | undefined;
   let isEmpty = false;
-  const image =
-    spec.imageStrings && imageButton(spec.imageStrings, chart, () => view?.title ?? title, lines);
-  const below = [...(lines.length > 0 ? [legend.root] : []), spec.beside, image, corner.root];
-  card.body.append(chart.place, element('div.below', ...present(below)), ...present([twin?.root]));
+  const image = imageButton(strings, chart, () => view?.title ?? title, lines);
+  const below = [
+    ...(lines.length > 0 ? [legend.root] : []),
+    ...(spec.beside ? [spec.beside] : []),
+    ...[image, corner.root],
+  ];
+  card.body.append(chart.place, element('div.below', ...below), twin.root);
 
   const pointer = createPointer(chart, {
     hint: strings.chartHint,
@@ -109,7 +106,7 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
       });
       return { title: place, rows: [...rows, ...more] };
     },
-    ...(time && timeKeys(time, () => state)),
+    ...(time && timeKeys(strings, time, () => state)),
   });
   const showValues = (): void => {
     if (view?.rest === undefined) return;
@@ -138,8 +135,9 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
     if (drawn.isDrawn !== true) chart.show(drawn.data, drawn.kind, drawn.options);
     corner.update();
     chart.settled(point);
-    twin?.name(drawn.title);
-    if (drawn.table) twin?.update(drawn.table, drawn.isFinal === true);
+    twin.name(drawn.title);
+    twin.root.hidden = drawn.table === undefined;
+    if (drawn.table) twin.update(drawn.table, drawn.isFinal === true);
   };
   const refresh = (): void => {
     if (state !== undefined) update(state);
@@ -152,15 +150,11 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
   return { card, update, refresh, redraw: () => chart.redraw(), dispose };
 }
 
-const present = <Value>(values: readonly (Value | undefined)[]): Value[] =>
-  values.filter((value): value is Value => value !== undefined);
-
 /** What is said at the upper right of a chart; over time, the way back to the whole run too. */
-function createCorner(time: Pick<TimeAxis<never>, 'view' | 'strings'> | undefined) {
+function createCorner(strings: PanelStrings, view: TimeView | undefined) {
   const at = element('span.at');
   const say = (text: string): void => setText(at, text);
-  if (time === undefined) return { root: at, say, update: (): void => undefined };
-  const { strings, view } = time;
+  if (view === undefined) return { root: at, say, update: (): void => undefined };
   at.className = '';
   const back = element('button.plain', { type: 'button' }, strings.wholeRun);
   back.hidden = true;
@@ -173,7 +167,8 @@ function createCorner(time: Pick<TimeAxis<never>, 'view' | 'strings'> | undefine
 
 /** Keys that show another part of the run. */
 function timeKeys<State>(
-  { view, strings, endS }: TimeAxis<State>,
+  strings: PanelStrings,
+  { view, endS }: TimeAxis<State>,
   state: () => State | undefined,
 ): Required<Pick<PointerParts, 'hint' | 'key'>> {
   return {

@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import { latencyWords } from '../../base/objectives/limitWords';
+import { formatCount } from '../../base/units';
 import { timeLabel } from '../../measure/show/chartWords';
 import { element, setAttributes, setText } from '../element';
 import type { TimeView } from './timeView';
@@ -14,7 +15,7 @@ export const rightSide = 1 as uPlot.Axis.Side;
 export const sideRoom = { left: 62, right: 54 };
 
 /** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
-export const belowAxis = { size: 32, gap: 10 };
+const belowAxis = { size: 32, gap: 10, grid: false };
 
 const nothing = { left: 0, top: 0, width: 0, height: 0 };
 
@@ -48,17 +49,14 @@ export function choosesRange(
   };
 }
 
-export function axis(
-  parts: Pick<
-    uPlot.Axis,
-    'scale' | 'splits' | 'values' | 'size' | 'gap' | 'side' | 'space' | 'incrs'
-  > & {
-    readonly grid?: boolean;
-  },
-): uPlot.Axis {
-  const { grid = true, ...rest } = parts;
+type AxisParts = Pick<
+  uPlot.Axis,
+  'scale' | 'splits' | 'values' | 'size' | 'gap' | 'side' | 'space' | 'incrs'
+> & { readonly grid?: boolean };
+
+function axis({ grid = true, ...parts }: AxisParts): uPlot.Axis {
   return {
-    ...rest,
+    ...parts,
     stroke: () => themeColour('--quiet'),
     font: axisFont(),
     grid: { show: grid, stroke: () => themeColour('--chart-grid'), width: 1 },
@@ -71,11 +69,31 @@ export function timeAxis(): uPlot.Axis {
   return axis({
     values: (_plot, splits) => splits.map(timeLabel),
     incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400],
-    grid: false,
     ...belowAxis,
     space: 70,
   });
 }
+
+/** An axis that counts, with labels at whole numbers. */
+export const countAxis = (parts: AxisParts): uPlot.Axis =>
+  axis({
+    values: (_plot, splits) => splits.map((value) => formatCount(value)),
+    incrs: wholeSteps,
+    ...parts,
+  });
+
+export const countAxisBelow = (space: number): uPlot.Axis => countAxis({ ...belowAxis, space });
+
+/** An axis below whose places have words of their own; those beyond the last point are left out. */
+export const placeAxis = (
+  places: (min: number, max: number) => readonly number[],
+  label: (place: number) => string,
+): uPlot.Axis =>
+  axis({
+    splits: (_plot, _axis, min, max) => places(min, max).filter((each) => each <= max + 1e-9),
+    values: (plot, splits) => apartLabels(plot, splits, label),
+    ...belowAxis,
+  });
 
 export const latencyAxis = (): uPlot.Axis =>
   axis({
@@ -86,7 +104,7 @@ export const latencyAxis = (): uPlot.Axis =>
   });
 
 /** Steps between the labels of an axis that counts: whole numbers. */
-export const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
+const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
   power,
   2 * power,
   5 * power,
@@ -112,14 +130,14 @@ export const latencyScale = (limitUs: () => number = () => 0): uPlot.Scale => ({
 });
 
 /** A line that goes on over gaps. */
-export const joinedLine = ({ colour, dash, widthPx }: LegendLine): uPlot.Series => ({
+const joinedLine = ({ colour, dash, widthPx }: LegendLine): uPlot.Series => ({
   stroke: () => themeColour(`--line-${colour}`),
   ...{ width: widthPx, spanGaps: true, points: { show: false } },
   ...(dash.length > 0 && { dash: [...dash] }),
 });
 
 /** Leaves out a label that would touch the one before it. */
-export function apartLabels(
+function apartLabels(
   plot: uPlot,
   splits: readonly number[],
   label: (split: number) => string,
@@ -132,6 +150,38 @@ export function apartLabels(
     free = at + half + 6;
     return text;
   });
+}
+
+/** Lines of latency over anything else than time. */
+export const latencyOptions = (
+  lines: readonly LegendLine[],
+  below: uPlot.Axis,
+  range: (min: number, max: number) => [number, number],
+  { right = 18, limitUs }: { readonly right?: number; readonly limitUs?: () => number } = {},
+): ChartOptions => ({
+  height: 240,
+  padding: [14, right, 0, 0],
+  series: [{}, ...lines.map(joinedLine)],
+  scales: {
+    x: { time: false, range: (_plot, min, max) => range(min, max) },
+    y: latencyScale(limitUs),
+  },
+  axes: [below, latencyAxis()],
+});
+
+/** A dashed line at a limit of latency. */
+export function drawLimit(plot: uPlot, us: number): void {
+  const { ctx, bbox } = plot;
+  const y = Math.round(plot.valToPos(us, 'y', true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = themeColour('--bad');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Curves over the union of their places; undefined where one has no point. */

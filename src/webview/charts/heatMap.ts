@@ -26,9 +26,9 @@ import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateCard {
   let made: Made | undefined;
   return createChartCard<ShownRun>({
-    ...{ name: 'heat', title: strings.heatMap, strings, imageStrings: strings, lines: [] },
+    ...{ name: 'heat', title: strings.heatMap, strings, lines: [] },
     beside: element('p', strings.heatMapMore),
-    time: { view, strings, endS: axisEndS },
+    time: { view, endS: axisEndS },
     view(state) {
       if (!isOver(state)) return undefined;
       const { range = [0, Math.max(1, axisEndS(state))] as const } = view;

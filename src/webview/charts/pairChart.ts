@@ -1,13 +1,9 @@
 import type uPlot from 'uplot';
-import type { ComparisonStrings } from '../../messages/comparisonPanel';
+import type { PanelStrings } from '../../messages/panelStrings';
 import { latencyOrDash } from '../../measure/show/chartWords';
 import {
-  apartLabels,
-  axis,
-  belowAxis,
-  joinedLine,
-  latencyAxis,
-  latencyScale,
+  latencyOptions,
+  placeAxis,
   themeColour,
   type ChartOptions,
   type LegendLine,
@@ -38,7 +34,7 @@ const lines: readonly LegendLine[] = [
 ];
 
 export function createPairCard(
-  strings: ComparisonStrings,
+  strings: PanelStrings,
   name: string,
 ): ChartCard<PairView | undefined> {
   let shown: PairView | undefined;
@@ -68,25 +64,15 @@ export function createPairCard(
 }
 
 function options(now: () => PairView): ChartOptions {
-  return {
-    height: 230,
-    padding: [14, 18, 0, 0],
-    series: [{}, ...lines.map(joinedLine)],
-    scales: {
-      x: { time: false, range: (_plot, min, max) => [Math.min(0, min), Math.max(1, max)] },
-      y: latencyScale(),
-    },
-    axes: [
-      axis({
-        splits: (_plot, _axis, min, max) =>
-          (now().marks ?? evenly(min, max)).filter((each) => each <= max + 1e-9),
-        values: (plot, splits) => apartLabels(plot, splits, now().label),
-        ...{ ...belowAxis, grid: false },
-      }),
-      latencyAxis(),
-    ],
-    hooks: { drawClear: [fillBetween] },
-  };
+  const below = placeAxis(
+    (min, max) => now().marks ?? evenly(min, max),
+    (place) => now().label(place),
+  );
+  const range = (min: number, max: number): [number, number] => [
+    Math.min(0, min),
+    Math.max(1, max),
+  ];
+  return { ...latencyOptions(lines, below, range), hooks: { drawClear: [fillBetween] } };
 }
 
 /** About six whole numbers. */

@@ -7,14 +7,11 @@ import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '
 import type { StateCard, TableView } from '../tables/card';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import {
-  axis,
-  belowAxis,
-  joinedLine,
-  latencyAxis,
-  latencyScale,
+  countAxisBelow,
+  drawLimit,
+  latencyOptions,
   sideRoom,
   themeColour,
-  wholeSteps,
   type ChartOptions,
   type LegendLine,
 } from './chartFrame';
@@ -64,7 +61,7 @@ export function createSearchCard(first: ShownRun): StateCard {
   const { strings } = first;
   let shown = first;
   return createChartCard<ShownRun>({
-    ...{ name: 'chart-search', title: strings.searchChart, strings, imageStrings: strings, lines },
+    ...{ name: 'chart-search', title: strings.searchChart, strings, lines },
     view(state) {
       shown = state;
       const search = searchOf(state);
@@ -101,25 +98,18 @@ export function createSearchCard(first: ShownRun): StateCard {
 
 function options(stateNow: () => ShownRun): ChartOptions {
   const limitUs = (): number | undefined => stateNow().run.scenario.slo.latencyUs.p99;
+  const line = latencyOptions(
+    lines,
+    countAxisBelow(70),
+    (_min, max) => [0, Math.max(1, max) * 1.05],
+    { right: sideRoom.right, limitUs: () => limitUs() ?? 0 },
+  );
   return {
-    height: 270,
-    padding: [14, sideRoom.right, 0, 0],
-    series: [{}, ...lines.map(joinedLine)],
-    scales: {
-      x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max) * 1.05] },
-      y: latencyScale(() => limitUs() ?? 0),
-    },
-    axes: [
-      axis({
-        values: (_plot, splits) => splits.map((value) => formatCount(value)),
-        ...{ ...belowAxis, grid: false, incrs: wholeSteps, space: 70 },
-      }),
-      latencyAxis(),
-    ],
+    ...line,
     hooks: {
       drawClear: [(plot) => drawInterval(plot, searchOf(stateNow()))],
       draw: [
-        (plot) => drawLimit(plot, limitUs()),
+        (plot) => limitUs() !== undefined && drawLimit(plot, limitUs()!),
         (plot) => drawSteps(plot, searchOf(stateNow())?.steps ?? []),
       ],
     },
@@ -136,20 +126,6 @@ function drawInterval(plot: uPlot, search: ShownSearch | undefined): void {
   ctx.globalAlpha = 0.25;
   ctx.fillStyle = themeColour('--line-p50');
   ctx.fillRect(from!, bbox.top, Math.max(2 * devicePixelRatio, to! - from!), bbox.height);
-  ctx.restore();
-}
-
-function drawLimit(plot: uPlot, limitUs: number | undefined): void {
-  const { ctx, bbox } = plot;
-  if (limitUs === undefined) return;
-  const y = plot.valToPos(limitUs, 'y', true);
-  ctx.save();
-  ctx.strokeStyle = themeColour('--bad');
-  ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
   ctx.restore();
 }
 

@@ -9,22 +9,13 @@ import {
   percentilePlace,
   placed,
   pointsOf,
+  shareAt,
   type SpectrumPoint,
 } from '../../measure/show/percentileAxis';
 import { decisiveStep, latestStep, type ShownRun } from '../panelState';
 import { createChooser, noted, type StateCard, type TableView } from '../tables/card';
 import { createChartCard } from './chartCard';
-import {
-  alignedCurves,
-  apartLabels,
-  axis,
-  belowAxis,
-  joinedLine,
-  latencyAxis,
-  latencyScale,
-  type ChartOptions,
-  type LegendLine,
-} from './chartFrame';
+import { alignedCurves, latencyOptions, placeAxis, type LegendLine } from './chartFrame';
 
 interface SpectrumView {
   readonly title: string;
@@ -36,9 +27,6 @@ interface SpectrumView {
   readonly sent: readonly SpectrumPoint[];
   readonly table: TableView;
 }
-
-/** The share of a place: the way back from {@link percentilePlace}. */
-const shareAt = (place: number): number => 1 - 10 ** -place;
 
 /** The spectrum of the step asked for, else of the one that counts; its percentiles joined until the histogram is known. */
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
@@ -96,7 +84,12 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
         ...{ title, kind: 'spectrum', data: [places, ...values], spoken: [title, words] },
         labels: [lines[0]!.label, sent.length > 0 ? lines[1]!.label : undefined],
         isFinal: state.result !== undefined,
-        options: () => chartOptions(lines),
+        options: () =>
+          latencyOptions(
+            lines,
+            placeAxis(() => named, nameOf),
+            (_min, max) => [0, Math.max(1, max)],
+          ),
         read: (index) => ({
           title: percentWords(shareAt(places[index] ?? 0)),
           values: values.map(({ [index]: us }) => (us === undefined ? us : latencyWords(us))),
@@ -108,24 +101,5 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   return card;
 }
 
-function chartOptions(lines: readonly LegendLine[]): ChartOptions {
-  const named = axisShares.map(percentilePlace);
-  const label = (place: number): string => percentWords(axisShares[named.indexOf(place)] ?? 0);
-  return {
-    height: 200,
-    padding: [8, 18, 0, 0],
-    series: [{}, ...lines.map(joinedLine)],
-    scales: {
-      x: { time: false, range: (_plot, _min, max) => [0, Math.max(1, max)] },
-      y: latencyScale(),
-    },
-    axes: [
-      axis({
-        splits: (_plot, _axis, _min, max) => named.filter((at) => at <= max + 1e-9),
-        values: (plot, splits) => apartLabels(plot, splits, label),
-        ...{ ...belowAxis, grid: false },
-      }),
-      latencyAxis(),
-    ],
-  };
-}
+const named = axisShares.map(percentilePlace);
+const nameOf = (place: number): string => percentWords(axisShares[named.indexOf(place)] ?? 0);

@@ -31,16 +31,16 @@ import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { noted, type TableView } from '../tables/card';
 import { numbersOf } from '../tables/tiles';
 import {
-  axis,
   axisFont,
   choosesRange,
+  countAxis,
+  drawLimit,
   latencyAxis,
   latencyScale,
   rightSide,
   sideRoom,
   themeColour,
   timeAxis,
-  wholeSteps,
   type ChartOptions,
 } from './chartFrame';
 import { createChartCard, type ChartCard } from './chartCard';
@@ -65,8 +65,8 @@ export function createTimeChartCard(
   const isNew = createNovelty();
   let backdrop: TimeBackdrop = { bands: [], limits: [], range: [0, 1] };
   return createChartCard<ShownRun>({
-    ...{ name: `chart-${spec.id}`, title, strings, imageStrings: strings, lines },
-    time: { view, strings, endS: axisEndS },
+    ...{ name: `chart-${spec.id}`, title, strings, lines },
+    time: { view, endS: axisEndS },
     view(state) {
       const { range } = view;
       const shown = { ...state, snapshots: snapshotsIn(state.snapshots, range) };
@@ -141,10 +141,7 @@ function options(
   const { setSelect, ...dragging } = choosesRange(view);
   const isLatency = spec.unit === 'latency';
   const twoSides = right !== 'none';
-  const values = (_plot: uPlot, splits: number[]): string[] =>
-    splits.map((value) => formatCount(value));
-  const out = { scale: 'out', side: rightSide, size: sideRoom.right };
-  const outAxis = axis({ ...out, values, grid: false, incrs: wholeSteps });
+  const outAxis = countAxis({ scale: 'out', side: rightSide, size: sideRoom.right, grid: false });
   const upFromZero =
     (room: number): uPlot.Range.Function =>
     (_plot, _min, max) => [0, Math.max(10, max) * room];
@@ -166,9 +163,7 @@ function options(
     },
     axes: [
       timeAxis(),
-      isLatency
-        ? latencyAxis()
-        : axis({ scale: 'y', values, size: sideRoom.left, incrs: wholeSteps }),
+      isLatency ? latencyAxis() : countAxis({ scale: 'y', size: sideRoom.left }),
       ...(twoSides ? [outAxis] : []),
     ],
     hooks: {
@@ -176,7 +171,7 @@ function options(
       // Above the lines: what is written has to be read.
       draw: isLatency
         ? [
-            (plot) => drawLimitLines(plot, backdrop().limits),
+            (plot) => backdrop().limits.forEach(({ us }) => drawLimit(plot, us)),
             (plot) => drawSenders(plot, backdrop().bands, strings),
             (plot) => drawLimitNames(plot, backdrop().limits, strings),
           ]
@@ -230,22 +225,6 @@ function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStri
     const room = Math.min(right, bbox.left + bbox.width) - shownLeft - 10 * devicePixelRatio;
     const place = { left: shownLeft + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
     drawOnPlate(ctx, text, '--quiet', (width) => (width <= room ? place : undefined));
-  }
-}
-
-function drawLimitLines(plot: uPlot, limits: readonly LimitLine[]): void {
-  const { ctx, bbox } = plot;
-  for (const { us } of limits) {
-    const y = Math.round(plot.valToPos(us, 'y', true)) + 0.5;
-    ctx.save();
-    ctx.strokeStyle = themeColour('--bad');
-    ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-    ctx.restore();
   }
 }
 

@@ -1,18 +1,15 @@
-import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import type { OverviewRow, OverviewStrings } from '../../messages/overviewPanel';
+import type { OverviewRow } from '../../messages/overviewPanel';
+import type { PanelStrings } from '../../messages/panelStrings';
 import type { Trend } from '../overviewRows';
 import {
-  axis,
-  belowAxis,
-  joinedLine,
-  latencyAxis,
-  latencyScale,
+  countAxis,
+  countAxisBelow,
+  latencyOptions,
   rightSide,
   sideRoom,
   themeColour,
-  wholeSteps,
   type ChartOptions,
   type LegendLine,
 } from './chartFrame';
@@ -20,11 +17,11 @@ import { createChartCard, type ChartCard } from './chartCard';
 
 export const unitWords = (
   { unit }: Pick<OverviewRow, 'unit'>,
-  { noUnit, noValue }: OverviewStrings,
-): string => (unit === undefined ? noValue : unit === null ? noUnit : formatCount(unit));
+  { none, noValue }: PanelStrings,
+): string => (unit === undefined ? noValue : unit === null ? none : formatCount(unit));
 
 /** The p99 of each run of a scenario, oldest first, and the Units it asked for; the table of results has the numbers. */
-export function createTrendCard(strings: OverviewStrings): ChartCard<Trend | undefined> {
+export function createTrendCard(strings: PanelStrings): ChartCard<Trend | undefined> {
   const lines: readonly LegendLine[] = [
     { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
     { label: strings.unit, colour: 'p50', dash: [6, 3], widthPx: 1.5 },
@@ -56,31 +53,23 @@ export function createTrendCard(strings: OverviewStrings): ChartCard<Trend | und
 }
 
 function options(lines: readonly LegendLine[]): ChartOptions {
-  const [p99, units] = lines.map((line): uPlot.Series => {
-    const made = joinedLine(line);
-    return {
-      ...made,
-      points: { show: true, size: 7, fill: () => themeColour(`--line-${line.colour}`) },
-    };
-  });
-  const counts = (_plot: uPlot, splits: number[]): string[] =>
-    splits.map((each) => formatCount(each));
+  const { series, scales, axes, ...options } = latencyOptions(
+    lines,
+    countAxisBelow(50),
+    (min, max) => [min - 0.5, max + 0.5],
+    { right: 0 },
+  );
+  const [place, p99, units] = series.map((made, at) => ({
+    ...made,
+    points: { show: true, size: 7, fill: () => themeColour(`--line-${lines[at - 1]!.colour}`) },
+  }));
   return {
-    height: 230,
-    padding: [14, 0, 0, 0],
-    series: [{}, p99!, { ...units!, scale: 'units' }],
-    scales: {
-      x: { time: false, range: (_plot, min, max) => [min - 0.5, max + 0.5] },
-      y: latencyScale(),
-      units: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.2] },
-    },
+    ...options,
+    series: [place!, p99!, { ...units!, scale: 'units' }],
+    scales: { ...scales, units: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.2] } },
     axes: [
-      axis({ values: counts, incrs: wholeSteps, ...belowAxis, grid: false, space: 50 }),
-      latencyAxis(),
-      axis({
-        ...{ scale: 'units', side: rightSide, size: sideRoom.right, grid: false },
-        ...{ values: counts, incrs: wholeSteps },
-      }),
+      ...axes!,
+      countAxis({ scale: 'units', side: rightSide, size: sideRoom.right, grid: false }),
     ],
   };
 }

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { runProgram } from '../../../src/cli/program';
 import { hydrateMessage, storedSource } from '../../../src/extension/panel/panelSession';
 import { LatencyHistogram } from '../../../src/measure/histogram';
-import { panelStrings } from '../../../src/messages/panelStrings';
 import { seededRandom } from '../../../src/base/random';
 import { compareResults } from '../../../src/results/compare/compareResults';
 import type { Result } from '../../../src/results/result';
@@ -167,7 +166,7 @@ describe('a result with a strange value', () => {
           assert.doesNotMatch(seen.out(), /NaN|undefined/);
         }
         const source = await storedSource(line.folder, actions);
-        assert.ok(JSON.stringify(hydrateMessage(source, panelStrings)));
+        assert.ok(JSON.stringify(hydrateMessage(source)));
       };
       const paths = pathsIn(JSON.parse(JSON.stringify(result)));
       await fc.assert(

@@ -1,19 +1,6 @@
 import assert from 'node:assert/strict';
 import { EditorState } from '../../../src/extension/editorState';
-
-/** What VS Code keeps for an extension, in memory. */
-function memento() {
-  const kept = new Map<string, unknown>();
-  return {
-    keys: () => [...kept.keys()],
-    get: <T>(key: string, or?: T): T => (kept.get(key) ?? or) as T,
-    update: (key: string, value: unknown) => {
-      kept.set(key, value);
-      return Promise.resolve();
-    },
-    setKeysForSync: () => undefined,
-  };
-}
+import { memento } from '../../fakes/memento';
 
 describe('EditorState', () => {
   it('remembers the unfinished runs of several windows, and forgets each by itself', async () => {

@@ -5,8 +5,6 @@ import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
-import { overviewStrings } from '../../../src/messages/overviewPanel';
-import { comparisonStrings } from '../../../src/messages/comparisonPanel';
 import { panelStrings } from '../../../src/messages/panelStrings';
 import { exporters } from '../../../src/run/export/exporters';
 
@@ -113,6 +111,8 @@ describe('manifest and code of the extension', () => {
       ([, name]) => `signalrBenchmark.${name!}`,
     );
     assert.deepEqual(read.sort(), [...contributed].sort());
+    for (const setting of Object.values(contributes.configuration.properties))
+      assert.notEqual(setting.default, undefined);
   });
 
   it('offer every command somewhere, and know places by what the code says of them', () => {
@@ -145,6 +145,7 @@ describe('manifest and code of the extension', () => {
     const views = Object.values(contributes.views)
       .flat()
       .map(({ id }) => id);
+    assert.equal(views.length, 2);
     for (const id of views) assert.ok(source.includes(`createTreeView('${id}'`), id);
     assert.equal(contributes.customEditors.length, 1);
     assert.ok(source.includes(`resultEditorType = '${contributes.customEditors[0]!.viewType}'`));
@@ -213,8 +214,6 @@ describe('texts of the extension', () => {
     // Those of the panel, of verdicts, of states and of export formats are translated from tables.
     const tables = [
       ...Object.values<string>(panelStrings),
-      ...Object.values(comparisonStrings),
-      ...Object.values(overviewStrings),
       ...Object.values(columnTexts()),
       ...exporters.map(({ words }) => words),
       ...Object.values(statusIcons).map(({ word }) => word),

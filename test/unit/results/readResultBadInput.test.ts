@@ -7,7 +7,6 @@ import { hydrateMessage, storedSource } from '../../../src/extension/panel/panel
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
 import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
-import { panelStrings } from '../../../src/messages/panelStrings';
 import { readResult } from '../../../src/results/readResult';
 import { english } from '../../../src/base/text';
 import {
@@ -51,7 +50,7 @@ describe('a hostile result', () => {
     const source = await storedSource(directory, actions);
     return {
       summary: summaryMarkdown(run.result),
-      posted: JSON.stringify(hydrateMessage(source, panelStrings)),
+      posted: JSON.stringify(hydrateMessage(source)),
       described: entryDescription(entry, english),
     };
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { completionsAt, type Completion } from '../../../../src/extension/language/completionsAt';
-import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { configKeys } from '../../../../src/scenario/keys/configKeys';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { templateText } from '../../../../src/extension/language/wholeScenarios';
 import { useCases } from '../../../../src/usecases/registry';
 import { atCursor, crlf } from './atCursor';
 
@@ -23,13 +23,8 @@ function taken(marked: string, label: string): string {
   return text.slice(0, found.offset) + filled(found) + text.slice(found.offset + found.length);
 }
 
-function filled({ insert, snippet }: Completion): string {
-  if (!snippet) return insert;
-  return insert
-    .replace(/\$\{\d+:((?:\\.|[^}\\])*)\}/g, (_, value: string) => value.replace(/\\(.)/g, '$1'))
-    .replace(/\$0/g, '')
-    .replace(/\\\$/g, '$');
-}
+const filled = ({ insert, snippet }: Completion): string =>
+  snippet ? insert.replace('$0', '') : insert;
 
 const payloadKeys = [
   'messageSizes',
@@ -384,20 +379,13 @@ describe('completionsAt: values', () => {
 });
 
 describe('completionsAt: whole scenarios', () => {
-  for (const useCase of useCases) {
-    it(`writes one for ${useCase.name} that has no errors`, () => {
-      const marked = '# mine\n|';
-      const scenario = complete(marked).find(
-        ({ kind, label }) => kind === 'scenario' && label === useCase.name,
-      );
-      assert.ok(scenario);
-      const { problems } = parseScenario(filled(scenario));
-      const bad = problems.filter(
-        ({ severity, code }) => severity !== 'info' && code !== 'not-runnable',
-      );
-      assert.deepEqual(bad, []);
-    });
-  }
+  it('writes the template of each use case', () => {
+    const found = complete('# mine\n|').filter(({ kind }) => kind === 'scenario');
+    for (const useCase of useCases) {
+      const { insert, snippet } = found.find(({ label }) => label === useCase.name)!;
+      assert.deepEqual([insert, snippet], [templateText(useCase), false]);
+    }
+  });
 
   it('offers the set-ups of the guides, which need the size they are named after', () => {
     const presets = complete('|').filter(({ label }) => / Unit \d+$/.test(label));

@@ -79,9 +79,6 @@ describe('quickFixes', () => {
       /parameters:[^]*$/,
       'parameters: {messageSize: 2KB, groupCount: 190}\n',
     ),
-    'one step': tooMuch
-      .replace('step: 600', 'step: 0')
-      .replace('baseSending: 700', 'baseSending: 1900'),
     'a limit of steps': tooMuch.replace('step: 600', 'step: 600\n  sendingSteps: 3'),
     'the standard tier': tooMuch.replace('unit: 5', 'unit: 5\n  sku: standard'),
     'the free tier': tooMuch
@@ -121,7 +118,7 @@ describe('quickFixes', () => {
   }
 
   const echo = 'scenario:\n  name: echo\n';
-  const removals: readonly (readonly [text: string, title: string, left: string])[] = [
+  const removals: readonly (readonly [text: string, title: string, rest: string])[] = [
     [`config:\n  connections:\n  step: 5\n${echo}`, 'connections', `config:\n  step: 5\n${echo}`],
     [`config:\n  zzz: 5 # why\n${echo}`, 'zzz', echo],
     [`config: { step: 5, zzz: 1 }\n${echo}`, 'zzz', `config: { step: 5 }\n${echo}`],
@@ -150,29 +147,19 @@ describe('quickFixes', () => {
       'scenarios:\n  - name: echo\n  - name: broadcast\n',
     ],
   ];
-  for (const [text, what, left] of removals) {
-    for (const [form, change] of [
-      ['LF', String],
-      ['CRLF', crlf],
-    ] as const) {
-      it(`takes out what a message says to remove: ${what} of ${JSON.stringify(text)}, ${form}`, () => {
-        const analysis = analyseScenario(change(text));
-        const fixes = diagnosticsOf(analysis).flatMap((problem) => quickFixes(analysis, problem));
-        const fix = fixes.find(({ title }) => title.startsWith('Remove '));
-        assert.equal(applied(change(text), fix!), change(left));
-      });
-    }
+  for (const [at, [text, what, rest]] of removals.entries()) {
+    // Each second one with the line ends of Windows.
+    const change = at % 2 === 0 ? String : crlf;
+    it(`takes out what a message says to remove: ${what} of ${JSON.stringify(change(text))}`, () => {
+      const analysis = analyseScenario(change(text));
+      for (const problem of diagnosticsOf(analysis))
+        if (/\bremove\b/i.test(problem.message))
+          assert.ok(quickFixes(analysis, problem).length > 0, problem.message);
+      const fixes = diagnosticsOf(analysis).flatMap((problem) => quickFixes(analysis, problem));
+      const fix = fixes.find(({ title }) => title.startsWith('Remove '));
+      assert.equal(applied(change(text), fix!), change(rest));
+    });
   }
-
-  it('has a fix wherever a message says to remove something', () => {
-    for (const [text] of removals) {
-      const analysis = analyseScenario(text);
-      for (const problem of diagnosticsOf(analysis)) {
-        if (!/\bremove\b/i.test(problem.message)) continue;
-        assert.ok(quickFixes(analysis, problem).length > 0, `${problem.message}\n${text}`);
-      }
-    }
-  });
 
   it('drops a fix after which the problem is still there, or which breaks the text', () => {
     const text = 'config:\n  target: local\nscenario:\n  name: ech\n';

@@ -72,12 +72,11 @@ const odd = [
 
 describe('all providers', () => {
   it('never throw, at offsets of every example that are others in each run', () => {
-    // Other offsets in each run.
-    const [first] = fc.sample(fc.nat(24), 1);
-    for (const name of examples) showAll(example(name), 25, first);
-    showAll(crlf(example('chat-room.signalr.yaml')), 25, first);
+    const [first] = fc.sample(fc.nat(99), 1);
+    for (const name of examples) showAll(example(name), 100, first);
+    showAll(crlf(example('chat-room.signalr.yaml')), 100, first);
     for (const text of odd) showAll(text, 1);
-    showAll(tooMuch, 25, first);
+    showAll(tooMuch, 25, first! % 25);
   });
 
   it('never throw on mutated examples', () => {
@@ -111,13 +110,13 @@ describe('all providers', () => {
       }),
     });
     fc.assert(
-      fc.property(mutation, fc.nat(14), ({ name, edits }, first) => {
+      fc.property(mutation, fc.nat(59), ({ name, edits }, first) => {
         let text = example(name).replace(/^ *#.*\n/gm, '');
         for (const [place, removed, put] of edits) {
           const at = Math.floor(place * text.length);
           text = text.slice(0, at) + put + text.slice(at + (removed > 10 ? removed : 0));
         }
-        showAll(text, 15, first);
+        showAll(text, 60, first);
       }),
       { numRuns: 60 },
     );
@@ -134,41 +133,9 @@ describe('all providers', () => {
     for (const [name, text] of Object.entries(hostile)) {
       // Of this process alone: others may have the processor meanwhile.
       const started = process.cpuUsage();
-      showAll(text, Math.ceil(text.length / 4));
+      showAll(text, Math.ceil(text.length / 2));
       const tookMs = process.cpuUsage(started).user / 1000;
       assert.ok(tookMs < 10_000, `${name}: ${tookMs} ms`);
     }
-  });
-
-  it('print what a key stroke in a file of 200 lines takes', () => {
-    const entries = Array.from(
-      { length: 31 },
-      () =>
-        '  - name: sendToGroup\n    parameters:\n      messageSize: 2KB\n      sendingInterval: 1s\n      groupCount: 100\n      sendersPer: group\n',
-    );
-    const text = `config:\n  target: local\n  unit: 100\n  connections: 1000\nscenarios:\n${entries.join('')}`;
-    const lines = text.split('\n').length;
-    const rounds = 20;
-    // Somebody who types has the code warm.
-    for (let round = 0; round < 10; round++) analyseScenario(text);
-    const diagnosed: number[] = [];
-    const shown: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const started = performance.now();
-      const analysis = analyseScenario(`${text}#${round}`);
-      diagnosticsOf(analysis);
-      diagnosed.push(performance.now() - started);
-      completionsAt(analysis, text.length - 20, names);
-      inlayHints(analysis);
-      codeLenses(analysis, { running: false, lastRun: undefined });
-      documentSymbols(analysis);
-      shown.push(performance.now() - started);
-    }
-    // The machine may be busy with other tests: the median says more than the mean.
-    const each = (times: number[]): string =>
-      `${times.sort((a, b) => a - b)[rounds / 2]!.toFixed(1)} ms`;
-    process.stdout.write(
-      `      ${lines} lines: ${each(diagnosed)} for problems, ${each(shown)} with all else\n`,
-    );
   });
 });

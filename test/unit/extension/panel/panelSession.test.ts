@@ -55,7 +55,6 @@ function stage() {
     },
   };
   const session = startPanelSession(port, source, {
-    strings: panelStrings,
     t: english,
     log: (message) => logged.push(message),
     testConnection: (target) => orders.push(`test ${String(target)}`),
@@ -155,8 +154,9 @@ describe('session of a panel', () => {
   it('says beside the load how it is driven where that is unusual, in the language of the panel', () => {
     const { source } = stage();
     const run = { ...source.run, scenario: unusualScenario, dialect: 'measure' as const };
-    const strings = { ...panelStrings, LongPolling: '经由 LongPolling' };
-    const message = hydrateMessage({ ...source, run }, strings);
+    const message = hydrateMessage({ ...source, run }, (text, ...args) =>
+      english(text === panelStrings.LongPolling ? '经由 LongPolling' : text, ...args),
+    );
     assert.ok(message.type === 'hydrate');
     assert.match(
       message.load,
@@ -168,7 +168,7 @@ describe('session of a panel', () => {
     const { source } = stage();
     const result = toPanelResult(sampleResult());
     assert.ok(!('scenario' in result) && !('schema' in result) && !('tool' in result));
-    const message = hydrateMessage({ ...source, result }, panelStrings);
+    const message = hydrateMessage({ ...source, result });
     assert.ok(message.type === 'hydrate');
     assert.deepEqual(
       message.result?.steps.map(({ histogram }) => histogram),

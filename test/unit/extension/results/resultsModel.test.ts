@@ -200,23 +200,6 @@ describe('many results of a scenario', () => {
     assert.deepEqual(places('last 7 days'), [2]);
     assert.deepEqual(places('nobody'), []);
   });
-
-  it('take a moment to list, and how long is said', () => {
-    const many = Array.from({ length: 100 }, (_, at) =>
-      entry(`scenario-${at % 5}`, daysAgo(at % 60).startedMs + at, { p99Us: 1000 * at }),
-    );
-    const began = performance.now();
-    const groups = groupsOf(filtered(many, '', now, english));
-    const lines = groups.flatMap((group) => [
-      groupDescription(group.entries, english),
-      ...(ageGroups(group.entries, now, english) ?? []).flatMap((age) =>
-        age.entries.map((each) => entryDescription(each, english)),
-      ),
-    ]);
-    const ms = performance.now() - began;
-    process.stdout.write(`      100 results in ${groups.length} scenarios: ${ms.toFixed(1)} ms\n`);
-    assert.equal(lines.length, 100 + groups.length);
-  });
 });
 
 describe('the last run', () => {

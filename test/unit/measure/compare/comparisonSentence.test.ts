@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { comparisonStrings } from '../../../../src/messages/comparisonPanel';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { comparisonSentenceOf } from '../../../../src/measure/compare/comparisonSentence';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
@@ -21,7 +21,7 @@ const run = (seed: number, factor = 1, lost = 0, seconds = 60) =>
   });
 
 const said = (later: ReturnType<typeof run>): string => {
-  const { lead, rest } = comparisonSentenceOf(compareResults(run(1), later), comparisonStrings);
+  const { lead, rest } = comparisonSentenceOf(compareResults(run(1), later), panelStrings);
   return `${lead} ${rest}`;
 };
 

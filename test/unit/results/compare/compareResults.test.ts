@@ -9,7 +9,7 @@ import {
 } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
 import { comparisonSentence, stateOf } from '../../../../src/measure/compare/comparisonWords';
-import { comparisonStrings } from '../../../../src/messages/comparisonPanel';
+import { panelStrings } from '../../../../src/messages/panelStrings';
 import { comparisonMarkdown } from '../../../../src/run/export/comparisonMarkdown';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
 import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';
@@ -215,7 +215,7 @@ describe('comparing two results', () => {
       /^### ⚪ no change of .* could be shown: p99 [\d.]+ ms, was [\d.]+ ms \(−\d+ … \+\d+ %\); measure longer to see a change of 10 %\n\nStep 1, 700 senders: p99 −/,
     );
     assert.doesNotMatch(comment, /✅|as fast/);
-    const { lead, rest, tone, sign } = comparisonSentenceOf(found, comparisonStrings);
+    const { lead, rest, tone, sign } = comparisonSentenceOf(found, panelStrings);
     assert.deepEqual([lead, tone, sign], ['No change could be shown.', 'plain', '○']);
     assert.match(rest, /; measure longer to see a change of 10 %\.$/);
     assert.equal(comparisonTone(found), 'bold');
@@ -231,7 +231,7 @@ describe('comparing two results', () => {
     assert.match(comparisonSentence(sure), /^○ no change beyond the tolerance could be shown; /);
     assert.match(comparisonMarkdown(sure), /^### ⚪ no change of .* beyond the tolerance could be/);
     assert.equal(
-      comparisonSentenceOf(sure, comparisonStrings).lead,
+      comparisonSentenceOf(sure, panelStrings).lead,
       'No change beyond the tolerance could be shown.',
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { analyseScenario, diagnosticsOf } from '../../../../src/extension/language/analyseScenario';
-import { templateText } from '../../../../src/extension/scenarios/startingScenarios';
+import { templateText } from '../../../../src/extension/language/wholeScenarios';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { useCases } from '../../../../src/usecases/registry';
