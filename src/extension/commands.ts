@@ -44,7 +44,13 @@ export function createRunFeatures(parts: RunFeatureParts) {
   const restoreComparison = async (panel: vscode.WebviewPanel, state: unknown): Promise<void> =>
     (await compareCommands(services, context)).restore(panel, state);
   return {
-    ...{ commands, controller, panels, results, tools, discoverTests, restoreComparison },
+    commands,
+    controller,
+    panels,
+    results,
+    tools,
+    discoverTests,
+    restoreComparison,
     scenarioCopy: copyIn,
   };
 }
@@ -132,15 +138,13 @@ async function compareCommands(
 async function markScenario(argument: unknown, files: ScenarioFiles): Promise<void> {
   const uri = uriOf(argument);
   if (!uri) return;
-  sayBriefly(await markedWords(uri, files), 4000);
-}
-
-async function markedWords(uri: vscode.Uri, files: ScenarioFiles): Promise<string> {
-  if (files.isScenarioByItself(await vscode.workspace.openTextDocument(uri)))
-    return t('This file is a SignalR scenario by its name or content; a mark changes nothing.');
-  return (await files.toggleMark(uri))
-    ? t('This file is treated as a SignalR scenario.')
-    : t('This file is no longer treated as a SignalR scenario.');
+  const isOne = files.isScenarioByItself(await vscode.workspace.openTextDocument(uri));
+  const text = isOne
+    ? t('This file is a SignalR scenario by its name or content; a mark changes nothing.')
+    : (await files.toggleMark(uri))
+      ? t('This file is treated as a SignalR scenario.')
+      : t('This file is no longer treated as a SignalR scenario.');
+  sayBriefly(text, 4000);
 }
 
 /** Shows the hover that the estimate comes from, or the first error that keeps the scenario from having one. */

@@ -22,8 +22,8 @@ export interface ClusterRunHere {
   readonly cluster: ClusterPlace;
 }
 
-/** The lists that are kept, by their keys. No secrets. */
-interface KeptLists {
+/** What is stored, by its keys. No secrets. */
+interface StoredLists {
   /** Hosts (with port) beyond this machine that were agreed to, and what they get. */
   readonly confirmedHosts: string;
   /** Hashes of commands of scenarios. */
@@ -45,8 +45,11 @@ interface KeptLists {
 }
 
 /** Those of all workspaces; the others belong to one. */
-const ofAllWorkspaces: readonly (keyof KeptLists)[] = [
-  ...(['hubs', 'secretNames', 'origins', 'clusterRuns'] as const),
+const ofAllWorkspaces: readonly (keyof StoredLists)[] = [
+  'hubs',
+  'secretNames',
+  'origins',
+  'clusterRuns',
 ];
 
 /** Paths of scenarios by result folder; of results before these, only the name of the file is known. */
@@ -66,24 +69,24 @@ export class EditorState {
     private readonly everywhere: vscode.Memento,
   ) {}
 
-  list<Key extends keyof KeptLists>(key: Key): readonly KeptLists[Key][] {
-    return this.placeOf(key).get<KeptLists[Key][]>(key, []);
+  list<Key extends keyof StoredLists>(key: Key): readonly StoredLists[Key][] {
+    return this.placeOf(key).get<StoredLists[Key][]>(key, []);
   }
 
-  async keep<Key extends keyof KeptLists>(
+  async store<Key extends keyof StoredLists>(
     key: Key,
-    list: readonly KeptLists[Key][],
+    list: readonly StoredLists[Key][],
   ): Promise<void> {
     await this.placeOf(key).update(key, list);
     this.emitter.fire();
   }
 
-  private placeOf(key: keyof KeptLists): vscode.Memento {
+  private placeOf(key: keyof StoredLists): vscode.Memento {
     return ofAllWorkspaces.includes(key) ? this.everywhere : this.workspace;
   }
 
   async rememberHub(url: string): Promise<void> {
-    await this.keep('hubs', withHub(this.list('hubs'), url));
+    await this.store('hubs', withHub(this.list('hubs'), url));
   }
 
   /** All but that of a folder. */
@@ -96,11 +99,11 @@ export class EditorState {
 
   async addUnfinishedRun(run: UnfinishedRun): Promise<void> {
     const others = this.others('unfinishedRuns', run.folder);
-    await this.keep('unfinishedRuns', [...others, run].slice(-mostUnfinished));
+    await this.store('unfinishedRuns', [...others, run].slice(-mostUnfinished));
   }
 
   async removeUnfinishedRun(folder: string): Promise<void> {
-    await this.keep('unfinishedRuns', this.others('unfinishedRuns', folder));
+    await this.store('unfinishedRuns', this.others('unfinishedRuns', folder));
   }
 
   originOf(folder: string): string | undefined {
@@ -112,7 +115,7 @@ export class EditorState {
   async setOrigin(folder: string, origin: string): Promise<void> {
     if (isUnsaved(origin)) return;
     const origins = [...this.others('origins', folder), { folder, origin }];
-    await this.keep('origins', origins.slice(-mostOrigins));
+    await this.store('origins', origins.slice(-mostOrigins));
   }
 
   clusterRunOf(folder: string): ClusterRunHere | undefined {
@@ -121,18 +124,18 @@ export class EditorState {
 
   async setClusterRun(run: ClusterRunHere): Promise<void> {
     const runs = [...this.others('clusterRuns', run.folder), run];
-    await this.keep('clusterRuns', runs.slice(-mostOrigins));
+    await this.store('clusterRuns', runs.slice(-mostOrigins));
   }
 
   async moveOrigin(from: string, to: string): Promise<void> {
     const inCluster = this.clusterRunOf(from);
     if (inCluster !== undefined) {
-      await this.keep('clusterRuns', this.others('clusterRuns', from));
+      await this.store('clusterRuns', this.others('clusterRuns', from));
       await this.setClusterRun({ ...inCluster, folder: to });
     }
     const origin = this.originOf(from);
     if (origin === undefined) return;
-    await this.keep('origins', this.others('origins', from));
+    await this.store('origins', this.others('origins', from));
     await this.setOrigin(to, origin);
   }
 }

@@ -184,7 +184,7 @@ function relevantChange({ index, running, state }: Services) {
       if (change.affectsConfiguration('signalrBenchmark')) fire();
     }),
   );
-  return { event: emitter.event, dispose: (): void => void sources.dispose() };
+  return Object.assign(sources, { event: emitter.event });
 }
 
 /** YAML files of any name; which of them are scenarios is asked of each. */

@@ -59,8 +59,8 @@ export async function confirmLoad(
     t('You are asked once per host and command in this workspace.'),
   ].join('\n');
   if (!(await agrees(questionText(reach, url, unlikeRecording), t('Run'), detail))) return false;
-  await state.keep('confirmedHosts', [...new Set([...known, ...hosts])]);
-  if (!isByTool) await state.keep('agreedCommands', [...new Set([...agreed, ...commands])]);
+  await state.store('confirmedHosts', [...new Set([...known, ...hosts])]);
+  if (!isByTool) await state.store('agreedCommands', [...new Set([...agreed, ...commands])]);
   return true;
 }
 

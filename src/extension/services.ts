@@ -22,7 +22,14 @@ export function createServices(context: vscode.ExtensionContext) {
   const selected: { results: () => readonly ResultNode[] } = { results: () => [] };
   const all = vscode.Disposable.from(log, index, running);
   return {
-    ...{ log, state, secrets, places, index, targets, running, selected },
+    log,
+    state,
+    secrets,
+    places,
+    index,
+    targets,
+    running,
+    selected,
     /** Runs `serve hub`, for the embedded hub. */
     serverScript: context.asAbsolutePath(path.join('dist', 'serve.js')),
     dispose: (): void => {

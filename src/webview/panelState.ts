@@ -73,8 +73,8 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   const last = state.snapshots.at(-1);
   // What was on its way when the panel was filled may come a second time.
   if (last && snapshot.atMs < last.atMs) return state;
-  const { agents = state.agents, ...kept } = snapshot;
-  const all = [...state.snapshots, kept];
+  const { agents = state.agents, ...added } = snapshot;
+  const all = [...state.snapshots, added];
   // Of a step that goes on only the newest are asked for more than charts draw; the last of them is what charts go on from.
   const [passed, newer] = state.snapshots.slice(-2);
   if (passed?.step && newer && passed.step.index === newer.step?.index)

@@ -13,7 +13,6 @@ import { scanResults } from '../../src/extension/results/resultEntry';
 import { summaryMarkdown } from '../../src/run/export/summaryMarkdown';
 import type { Snapshot } from '../../src/measure/snapshot';
 import type { RunRequest } from '../../src/run/shell';
-import { keepBaseline } from '../../src/results/compare/baseline';
 import { readResult } from '../../src/results/readResult';
 import { editorShell } from '../fakes/editorShell';
 import { letWorkerDie } from '../fakes/letWorkerDie';
@@ -39,7 +38,6 @@ scenario:
 describe('a run from the editor', () => {
   let folder: string;
   let warnings: string[];
-  let notCompared: string[];
   let hub: HubHere;
 
   before(async () => (hub = await startHubHere()));
@@ -48,7 +46,6 @@ describe('a run from the editor', () => {
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-editor-'));
     warnings = [];
-    notCompared = [];
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -69,7 +66,6 @@ describe('a run from the editor', () => {
       { title: 'echo.signalr.yaml', text, overrides: [], directories, keepGoing },
       editorShell({
         say: (what, text) => warnings.push(what === 'unstored' ? `unstored: ${text}` : text),
-        notCompared: (why) => notCompared.push(why),
         ...host,
       }),
     );
@@ -117,32 +113,6 @@ describe('a run from the editor', () => {
     assert.ok(result.steps[0]!.received > 0);
     // With its stack, for whoever reports it.
     assert.ok(warnings.some((each) => each.includes('\n    at ')));
-  });
-
-  it('is compared with the baseline of its scenario, or goes on without and says why', async () => {
-    // A run whose messages left late is no baseline: how late that is hangs on the limit.
-    const comparable = (durationS: number): string =>
-      `${scenarioText(hub.url, durationS)}slo: { p99: 60s }\n`;
-    const first = await (await start(comparable(10))).finished;
-    assert.equal(first.baseline, undefined);
-    assert.deepEqual(notCompared, []);
-    await keepBaseline(path.join(results(), first.id));
-    const second = await start(comparable(10));
-    const { baseline } = await second.finished;
-    assert.equal(baseline?.a.id, first.id);
-    assert.equal(second.result?.baseline?.id, first.id);
-    assert.ok(second.result.baseline.lead.length > 0);
-    assert.deepEqual(notCompared, []);
-    // Too short; and then it is gone.
-    const short = await (await start(comparable(1))).finished;
-    assert.equal(short.baseline, undefined);
-    assert.match(notCompared.join(), /^the steps of this run last 1 s, and at least 10 s/);
-    rmSync(path.join(results(), first.id), { recursive: true });
-    const alone = await start(comparable(10));
-    alone.stop();
-    assert.equal((await alone.finished).baseline, undefined);
-    assert.match(notCompared[1]!, /^There is no result at /);
-    assert.deepEqual(warnings, []);
   });
 
   it('goes elsewhere from a workspace that cannot be written, and says where', async () => {

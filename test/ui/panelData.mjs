@@ -26,7 +26,6 @@ const {
 
 const connectS = 19;
 const warmupS = 5;
-const deliveriesPerTick = 400;
 
 function seeded(seed) {
   let state = seed;
@@ -87,9 +86,9 @@ class Recording {
 }
 
 /** Latencies with a long tail, now and then a slow second. */
-function recordTick(random, baseUs, histograms) {
+function recordTick(random, baseUs, histograms, count) {
   const slow = random() > 0.94 ? 2 : 1;
-  for (let each = 0; each < deliveriesPerTick; each++) {
+  for (let each = 0; each < count; each++) {
     const tail = (1 / (1 - random() * 0.9995)) ** 0.45;
     const us = baseUs * (0.6 + random()) * tail * slow;
     for (const [histogram, factor] of histograms) histogram.record(us * factor);
@@ -128,7 +127,8 @@ function recordStep(recording, index) {
       [whole, 1],
       [fromSend, 0.86],
     ];
-    if (!options.silent) recordTick(random, 900 * 1.6 ** index * slowness, histograms);
+    if (!options.silent)
+      recordTick(random, 900 * 1.6 ** index * slowness, histograms, options.deliveries);
     const received = senders * 10 + Math.round(40 * (random() - 0.5));
     const counts = { offered: senders, sent: senders, received };
     const interval = { seconds: 1, receivingSeconds: 1, ...counts, latencyUs: tick.summary() };
@@ -186,6 +186,7 @@ function stepSummary(state, whole, fromSend, errors) {
 export function recordedRun(change = {}) {
   const options = {
     stepS: 50,
+    deliveries: 400,
     steps: 3,
     untilS: Infinity,
     invalid: false,
@@ -348,7 +349,7 @@ const states = {
   'session-mix': () => withSessions(recordedRun(), sessionMix),
   'session-mix-live': () => withSessions(recordedRun({ untilS: 130 }), sessionMix),
   compared: () => compared(recordedRun()),
-  hour: () => recordedRun({ stepS: 1200 }),
+  hour: () => recordedRun({ stepS: 1200, deliveries: 40 }),
 };
 
 /** The same run with what was seen of its server. */

@@ -252,34 +252,23 @@ describe('settings', () => {
   const provided = async (command: string, ...args: unknown[]): Promise<readonly unknown[]> =>
     vscode.commands.executeCommand<unknown[]>(command, ...args);
 
-  it('switch the line above a scenario off', async () => {
-    const { uri } = await openFile('tooSmall.signalr.yaml');
-    assert.notDeepEqual(await provided('vscode.executeCodeLensProvider', uri), []);
-    await change('codeLens', false);
-    assert.deepEqual(await provided('vscode.executeCodeLensProvider', uri), []);
-  });
-
-  it('switch the words beside values off', async () => {
+  it('switch off the line above a scenario, words beside values, and estimates in hovers', async () => {
     const document = await openFile('tooSmall.signalr.yaml');
+    const { uri } = document;
     const all = new vscode.Range(0, 0, document.lineCount, 0);
-    const hints = (): Promise<readonly unknown[]> =>
-      provided('vscode.executeInlayHintProvider', document.uri, all);
-    assert.equal((await hints()).length, 3);
-    await change('inlayHints', false);
-    assert.deepEqual(await hints(), []);
-  });
-
-  it('leave the estimate out of hovers', async () => {
-    const document = await openFile('tooSmall.signalr.yaml');
     const place = behind(document, '\n  connections').translate(0, -2);
-    const text = async (): Promise<string> => {
-      const hovers = await provided('vscode.executeHoverProvider', document.uri, place);
-      return hoverText(hovers as readonly vscode.Hover[]);
+    const shown = async (): Promise<unknown[]> => {
+      const hovers = await provided('vscode.executeHoverProvider', uri, place);
+      const text = hoverText(hovers as readonly vscode.Hover[]);
+      assert.match(text, /onnections/);
+      return [
+        (await provided('vscode.executeCodeLensProvider', uri)).length,
+        (await provided('vscode.executeInlayHintProvider', uri, all)).length,
+        text.includes('Unit 10'),
+      ];
     };
-    assert.match(await text(), /Unit 10/);
-    await change('hoverEstimate', false);
-    const without = await text();
-    assert.ok(!without.includes('Unit 10'), without);
-    assert.match(without, /onnections/);
+    assert.deepEqual(await shown(), [3, 3, true]);
+    for (const name of ['codeLens', 'inlayHints', 'hoverEstimate']) await change(name, false);
+    assert.deepEqual(await shown(), [0, 0, false]);
   });
 });

@@ -37,7 +37,7 @@ export function completionsAt(
     const spec = specOf(node) ?? (owner?.type === 'texts' ? owner : undefined);
     return spec === undefined
       ? []
-      : valueCompletions(analysis, spec, range, { ...names, kept: keptBefore(node) }, t);
+      : valueCompletions(analysis, spec, range, { ...names, values: valuesBefore(node) }, t);
   }
   const specs = keysBelow(place.node);
   if (specs === undefined) return [];
@@ -78,18 +78,18 @@ function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string
   return parent.parent === undefined && other !== undefined && present.has(other);
 }
 
-/** What steps of the session that a node stands in keep, from the beginning to there. */
-function keptBefore(node: OutlineNode): string[] {
+/** Names of the values that the session of a node has kept by then. */
+function valuesBefore(node: OutlineNode): string[] {
   let steps: OutlineNode | undefined;
   for (let at: OutlineNode | undefined = node; at !== undefined; at = at.parent)
     if (at.name === 'steps' && !at.item) steps = at;
-  const keptIn = (below: OutlineNode): string[] =>
+  const valuesIn = (below: OutlineNode): string[] =>
     below.offset >= node.offset
       ? []
       : below.name === 'keep'
         ? below.children.map(({ name }) => name)
-        : below.children.flatMap(keptIn);
-  return steps === undefined ? [] : [...new Set(keptIn(steps))];
+        : below.children.flatMap(valuesIn);
+  return steps === undefined ? [] : [...new Set(valuesIn(steps))];
 }
 
 function keyInsert(
@@ -191,7 +191,7 @@ interface ReferenceNames {
   readonly secrets: readonly string[];
   readonly hubs: readonly string[];
   /** Values that a session has kept before. */
-  readonly kept?: readonly string[];
+  readonly values?: readonly string[];
 }
 
 const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = {
@@ -224,7 +224,7 @@ function valueCompletions(
   const value = (label: string, detail?: string, documentation?: string): Completion =>
     proposal(range, 'value', label, { detail, documentation });
   const placeholders = (): Completion[] =>
-    proposePlaceholders(text, range, placeholdersOf(spec, names.kept ?? []));
+    proposePlaceholders(text, range, placeholdersOf(spec, names.values ?? []));
   const isDefault = (choice: string): string | undefined =>
     String(spec.default) === choice ? t('default') : undefined;
   switch (spec.type) {
@@ -247,7 +247,7 @@ function valueCompletions(
       return [...local, ...hubs, ...references(text, end, end, named, t)];
     }
     case 'text':
-      if (spec.name === 'if') return (names.kept ?? []).map((name) => value(name));
+      if (spec.name === 'if') return (names.values ?? []).map((name) => value(name));
       return [
         ...(spec.references === true && typed === '' ? references(text, end, end, names, t) : []),
         ...placeholders(),
@@ -289,7 +289,7 @@ function defaultText({ type, default: value }: KeySpec): string {
 
 type Placeholder = (typeof placeholderWords)[number];
 
-const keptWords = (name: string): Placeholder => ({
+const valueWords = (name: string): Placeholder => ({
   written: `{${name}}`,
   summary: 'a value that a step before has kept',
 });
@@ -326,7 +326,7 @@ const personalKeys: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What may stand in the texts of a key. */
-function placeholdersOf({ name, type }: KeySpec, kept: readonly string[]): Placeholder[] {
+function placeholdersOf({ name, type }: KeySpec, values: readonly string[]): Placeholder[] {
   const personal = personalKeys[name];
   if (personal !== undefined)
     return personal.map(
@@ -341,7 +341,7 @@ function placeholdersOf({ name, type }: KeySpec, kept: readonly string[]): Place
   const known = placeholderWords.filter(
     ({ written }) => name === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
   );
-  return [...kept.map(keptWords), ...known];
+  return [...values.map(valueWords), ...known];
 }
 
 /** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */

@@ -234,19 +234,7 @@ function publishDiagnostics(
   const collection = vscode.languages.createDiagnosticCollection('signalrBenchmark');
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const others = new Map<string, string>();
-  /** Files that open scenarios name. */
-  const filesOf = new WeakMap<vscode.TextDocument, NamedFiles>();
-  /** Whether something else than before is wrong with them. */
-  const look = async (document: vscode.TextDocument): Promise<boolean> => {
-    const analysis = cache.analysisOf(document);
-    const { uri } = document;
-    // A scenario of somebody else may name any file, also of another machine.
-    if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
-      return false;
-    const files = filesOf.get(document) ?? new NamedFiles();
-    filesOf.set(document, files);
-    return files.look(analysis, path.dirname(uri.fsPath));
-  };
+  const ofFiles = filesOfDocuments(cache);
   const cancel = (key: string): void => {
     clearTimeout(timers.get(key));
     timers.delete(key);
@@ -262,8 +250,7 @@ function publishDiagnostics(
     const lines = linesOfOthers(document.uri);
     others.set(document.uri.toString(), lines.join());
     const lineOf = ({ offset }: Problem): number => document.positionAt(offset).line;
-    const ofFiles = filesOf.get(document)?.problemsIn(document.getText()) ?? [];
-    const all = [...problems, ...ofFiles];
+    const all = [...problems, ...ofFiles.problemsIn(document)];
     const shown = notRepeated(all, lineOf, new Set(lines)).map((problem) => {
       const range = rangeOf(document, problem);
       const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
@@ -272,7 +259,7 @@ function publishDiagnostics(
       return found;
     });
     collection.set(document.uri, shown);
-    inBackground(look(document).then((isDifferent) => isDifferent && show(document)));
+    inBackground(ofFiles.look(document).then((isDifferent) => isDifferent && show(document)));
   };
   const later = (document: vscode.TextDocument): void => {
     if (document.languageId !== 'yaml' || !isWorkedOn(document)) return;
@@ -316,6 +303,26 @@ function publishDiagnostics(
       for (const key of [...timers.keys()]) cancel(key);
     }),
   );
+}
+
+/** Files that open scenarios name. */
+function filesOfDocuments(cache: AnalysisCache<vscode.TextDocument>) {
+  const named = new WeakMap<vscode.TextDocument, NamedFiles>();
+  return {
+    problemsIn: (document: vscode.TextDocument): readonly Problem[] =>
+      named.get(document)?.problemsIn(document.getText()) ?? [],
+    /** Whether something else than before is wrong. */
+    async look(document: vscode.TextDocument): Promise<boolean> {
+      const analysis = cache.analysisOf(document);
+      const { uri } = document;
+      // A scenario of somebody else may name any file, also of another machine.
+      if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
+        return false;
+      const files = named.get(document) ?? new NamedFiles();
+      named.set(document, files);
+      return files.look(analysis, path.dirname(uri.fsPath));
+    },
+  };
 }
 
 /** Undefined when the document is no scenario; one hint when it is too large to be read. */

@@ -176,13 +176,13 @@ export async function scanResults(
     known.set(folder, { stamp, entry });
     entries.push(entry);
   }
-  const kept = new Set(
+  const baselines = new Set(
     (await Promise.all(directories.map(readBaselines))).flatMap((each) => Object.values(each)),
   );
   return {
     entries: entries.flatMap((entry) => {
       if (entry === undefined) return [];
-      return kept.has(entry.name) ? [{ ...entry, isBaseline: true as const }] : [entry];
+      return baselines.has(entry.name) ? [{ ...entry, isBaseline: true as const }] : [entry];
     }),
     unread: folders.length - read.length,
   };

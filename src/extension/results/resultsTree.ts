@@ -16,11 +16,9 @@ const files = {
 const nodes = () => import(/* webpackChunkName: "features" */ './resultNodes.js');
 
 export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
-  readonly onDidChangeTreeData: vscode.Event<void>;
+  readonly onDidChangeTreeData: vscode.Event<void> = (listener) => this.index.onDidChange(listener);
 
-  constructor(private readonly index: ResultsIndex) {
-    this.onDidChangeTreeData = index.onDidChange;
-  }
+  constructor(private readonly index: ResultsIndex) {}
 
   async getChildren(node?: ResultNode): Promise<ResultNode[]> {
     const all = await this.index.load();
@@ -180,7 +178,7 @@ export class ResultPlaces {
     // One that a link leads to elsewhere is nothing to write to.
     const found = await read().catch(() => undefined);
     if (found === undefined || found.includes(resultsFolder)) return;
-    await this.state.keep('ignoreOffered', [...offered, root]);
+    await this.state.store('ignoreOffered', [...offered, root]);
     const question = t(
       'Results of runs are in {0}. Keep them out of version control?',
       resultsFolder,

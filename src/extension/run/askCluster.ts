@@ -73,7 +73,7 @@ export async function askCluster(
   if (answers === undefined) return undefined;
   const [context = '', namespace = '', agents = '', secret = ''] = answers;
   const cluster = { context, namespace, ...(secret !== '' && { secret }) };
-  await state.keep('clusterPlaces', [cluster]);
+  await state.store('clusterPlaces', [cluster]);
   const isAsInFile = agents === String(inFile ?? 1);
   return {
     cluster,

@@ -16,15 +16,15 @@ const isEntry = (value: unknown): value is Entry =>
 export class BusKeys {
   constructor(private readonly storage: Pick<vscode.SecretStorage, 'get' | 'store'>) {}
 
-  async of(run: string): Promise<string | undefined> {
+  async get(run: string): Promise<string | undefined> {
     return (await this.all()).find(([known]) => known === run)?.[1];
   }
 
-  async keep(run: string, key: string): Promise<void> {
+  async set(run: string, key: string): Promise<void> {
     await this.store([...(await this.others(run)), [run, key]]);
   }
 
-  async forget(run: string): Promise<void> {
+  async delete(run: string): Promise<void> {
     const others = await this.others(run);
     if (others.length < (await this.all()).length) await this.store(others);
   }
@@ -39,8 +39,8 @@ export class BusKeys {
 
   private async all(): Promise<Keys> {
     try {
-      const kept: unknown = JSON.parse((await this.storage.get(storageKey)) ?? '[]');
-      return Array.isArray(kept) ? kept.filter(isEntry) : [];
+      const stored: unknown = JSON.parse((await this.storage.get(storageKey)) ?? '[]');
+      return Array.isArray(stored) ? stored.filter(isEntry) : [];
     } catch {
       // A storage that was moved or cannot be read: a run is found by its Secret then.
       return [];

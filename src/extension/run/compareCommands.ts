@@ -32,7 +32,7 @@ export class CompareCommands {
     const entries = await this.chosen(node, selected);
     if (entries === undefined) return;
     const oldestFirst = [...entries].sort((a, b) => a.startedMs - b.startedMs);
-    const baseline = await this.keptAmong(oldestFirst);
+    const baseline = await baselineAmong(oldestFirst);
     const ordered = baseline
       ? [baseline, ...oldestFirst.filter((entry) => entry !== baseline)]
       : oldestFirst;
@@ -55,8 +55,7 @@ export class CompareCommands {
       if (!(error instanceof ExpectedError)) throw error;
     }
     panel.dispose();
-    const gone = t('The results of a comparison that was open are no longer there.');
-    say('Information', gone);
+    say('Information', t('The results of a comparison that was open are no longer there.'));
   }
 
   /** @param ordered the first is the one that the others stand beside */
@@ -72,7 +71,7 @@ export class CompareCommands {
     const page = { shown, folders: ordered.map(({ folder }) => folder), strings: stringsIn(t) };
     const session = startComparisonSession(portOf(panel), page, {
       copyComment: (at) => inBackground(copyMarkdown(comparisonMarkdown(shown[at]!.comparison))),
-      makeBaseline: (at) => inBackground(this.keep(ordered[at + 1]!.folder)),
+      makeBaseline: (at) => inBackground(this.setBaseline(ordered[at + 1]!.folder)),
     });
     panel.onDidDispose(() => session.dispose());
     setPage(panel, this.extensionUri, panel.title, 'comparison');
@@ -80,29 +79,19 @@ export class CompareCommands {
 
   async makeBaseline(node: unknown): Promise<void> {
     const entry = entryOf(node) ?? (await pickResult(await this.entries(), t('Make Baseline')));
-    if (entry !== undefined) await this.keep(entry.folder);
+    if (entry !== undefined) await this.setBaseline(entry.folder);
   }
 
-  private async keep(folder: string): Promise<void> {
+  private async setBaseline(folder: string): Promise<void> {
     if (!(await trustedToWrite())) return;
     try {
       const scenario = await keepBaseline(folder);
       this.services.index.refresh(0);
-      const text = t('{0} is the baseline of {1} now.', path.basename(folder), scenario);
-      say('Information', text);
+      say('Information', t('{0} is the baseline of {1} now.', path.basename(folder), scenario));
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       say('Error', error.message);
     }
-  }
-
-  /** The one that was made the baseline, where it is among them. */
-  private async keptAmong(entries: readonly ResultEntry[]): Promise<ResultEntry | undefined> {
-    for (const entry of entries) {
-      const kept = await readBaselines(path.dirname(entry.folder));
-      if (Object.values(kept).includes(entry.name)) return entry;
-    }
-    return undefined;
   }
 
   private async chosen(
@@ -144,6 +133,15 @@ export class CompareCommands {
 
 const entryOf = (node: unknown): ResultEntry | undefined =>
   (node as { readonly entry?: ResultEntry } | null | undefined)?.entry;
+
+/** The one that was made the baseline, where it is among them. */
+async function baselineAmong(entries: readonly ResultEntry[]): Promise<ResultEntry | undefined> {
+  for (const entry of entries) {
+    const baselines = await readBaselines(path.dirname(entry.folder));
+    if (Object.values(baselines).includes(entry.name)) return entry;
+  }
+  return undefined;
+}
 
 async function resultOf({ folder, name }: ResultEntry): Promise<Result> {
   const run = await readResult(folder);

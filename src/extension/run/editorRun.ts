@@ -53,7 +53,7 @@ export async function startEditorRun(
     workerScript: shell.workerScript,
   };
   try {
-    const baseline = await keptBaseline(request, scenario, shell);
+    const baseline = await baselineOf(request, scenario, shell);
     const prepared = await prepareRun(scenario, { ...request, baseline }, shell, parts);
     return new EditorRun(panelRunOf(prepared), await runSession(prepared, shell, parts), shell);
   } catch (error) {
@@ -63,7 +63,7 @@ export async function startEditorRun(
 }
 
 /** The result that was made the baseline of the scenario, where there is one to compare with; the log has why not. */
-export async function keptBaseline(
+export async function baselineOf(
   { directories, title }: RunRequest,
   scenario: Scenario,
   shell: EditorShell,

@@ -28,7 +28,7 @@ import { editorWords } from './askCluster';
 import {
   EditorRun,
   introduced,
-  keptBaseline,
+  baselineOf,
   type EditorShell,
   type FollowedRun,
   type GoingElsewhere,
@@ -64,7 +64,7 @@ export async function startClusterRun(
   const given = await clusterRunOf(what, wishes, { context, workerScript, notRunnable });
   const asked = questionOf(scenario, reachOf(scenario, context, { isElsewhere: true }));
   if (confirm && !(await confirm(asked, scenario))) return undefined;
-  const baseline = await keptBaseline(request, scenario, shell);
+  const baseline = await baselineOf(request, scenario, shell);
   const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };
   return followed(elsewhere, request.title, shell, start, (seen) =>
     runInCluster(given, wishes, { ...request, baseline }, seen, {

@@ -6,7 +6,7 @@ import { readResult } from '../../results/readResult';
 import { storedMarkdown, summaryMarkdown } from '../../run/export/summaryMarkdown';
 import { t } from '../log';
 import { groupsOf } from '../results/resultsModel';
-import { scenarioText } from '../scenarios/scenarioFiles';
+import { isFile, scenarioText } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
 import type { RunController } from './runController';
 import { bounded, estimateAnswer, loadAnswer, overridesIn, validateAnswer } from './toolAnswers';
@@ -113,9 +113,3 @@ async function fileIn(filePath: unknown): Promise<vscode.Uri> {
   }
   throw new ExpectedError('tool-file', `${given.slice(0, 200)} is not a file of this workspace.`);
 }
-
-const isFile = (uri: vscode.Uri): Thenable<boolean> =>
-  vscode.workspace.fs.stat(uri).then(
-    ({ type }) => (type & vscode.FileType.File) !== 0,
-    () => false,
-  );

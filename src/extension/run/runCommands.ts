@@ -9,7 +9,7 @@ import type { UseCase } from '../../usecases/useCase';
 import { askText, type Place } from '../askInSteps';
 import { trusted } from '../questions';
 import { back, inSteps } from '../stepsOfQuestions';
-import { scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
+import { isFile, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import {
   exampleScenarios,
   isQuickStart,
@@ -204,20 +204,13 @@ async function freeName(fileName: string): Promise<vscode.Uri> {
   for (let number = 1; ; number++) {
     const name = number === 1 ? fileName : fileName.replace('.', `-${number}.`);
     const uri = vscode.Uri.joinPath(base, name);
-    const taken = folder && (await exists(uri));
+    const taken = folder && (await isFile(uri));
     const untitled = uri.with({ scheme: 'untitled' });
     const open = vscode.workspace.textDocuments.some(
       (document) => document.uri.toString() === untitled.toString(),
     );
     if (taken !== true && !open) return folder ? untitled : vscode.Uri.parse(`untitled:${name}`);
   }
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** What to change for one run; Enter keeps what the scenario says. Undefined when turned away. */

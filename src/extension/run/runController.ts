@@ -275,7 +275,7 @@ export class RunController implements vscode.Disposable {
       runAgain: () =>
         inBackground(vscode.commands.executeCommand('signalrBenchmark.runAgain', session?.folder)),
     };
-    const elsewhere = { cluster, run, key: await this.busKeys.of(run) };
+    const elsewhere = { cluster, run, key: await this.busKeys.get(run) };
     session = await this.startElsewhere(run, async (start) =>
       (await kubernetes()).attachClusterRun(
         elsewhere,
@@ -316,7 +316,7 @@ export class RunController implements vscode.Disposable {
     if (elsewhere !== undefined) {
       const { key, run, cluster } = elsewhere;
       await this.remember(() => state.setClusterRun({ folder, run, cluster }));
-      if (key !== undefined) await this.remember(() => this.busKeys.keep(run, key));
+      if (key !== undefined) await this.remember(() => this.busKeys.set(run, key));
     }
     this.showRun(session, instead);
     showStatus(session, () => this.isShown(session), this.panelEmitter.event);
@@ -382,7 +382,7 @@ export class RunController implements vscode.Disposable {
     } finally {
       changes.dispose();
       const { elsewhere } = session;
-      if (elsewhere !== undefined) await this.remember(() => this.busKeys.forget(elsewhere.run));
+      if (elsewhere !== undefined) await this.remember(() => this.busKeys.delete(elsewhere.run));
       if (this.session === session) this.session = undefined;
       await running.set(undefined);
       index.refresh();

@@ -43,7 +43,9 @@ export function showStatus(
     }),
     new vscode.Disposable(() => clearTimeout(timer)),
   );
-  const over = (): void => void all.dispose();
+  const over = (): void => {
+    all.dispose();
+  };
   session.finished.then(over, over);
 }
 

@@ -41,7 +41,7 @@ export class ScenarioFiles {
     const text = uri.toString();
     const marked = this.state.list('markedFiles');
     const on = !marked.includes(text);
-    await this.state.keep(
+    await this.state.store(
       'markedFiles',
       on ? [...marked, text] : marked.filter((each) => each !== text),
     );
@@ -81,6 +81,12 @@ export async function scenarioOnDisk(uri: vscode.Uri): Promise<string | undefine
     return undefined;
   }
 }
+
+export const isFile = (uri: vscode.Uri): Thenable<boolean> =>
+  vscode.workspace.fs.stat(uri).then(
+    ({ type }) => (type & vscode.FileType.File) !== 0,
+    () => false,
+  );
 
 /** The file that a command is given, or the one in the active editor. */
 export const uriOf = (argument: unknown): vscode.Uri | undefined =>

@@ -80,7 +80,7 @@ export async function removeTarget(argument: unknown, services: Services): Promi
   if (node?.kind === 'hub') {
     const { state } = services;
     const others = state.list('hubs').filter((known) => known !== node.url);
-    await state.keep('hubs', others);
+    await state.store('hubs', others);
   }
   if (node?.kind !== 'secret') return;
   const question = t('Delete the secret {0}? It cannot be brought back.', node.name);

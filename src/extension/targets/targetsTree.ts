@@ -7,19 +7,17 @@ import { targetKeys, targetLook, targetNodes, type TargetNode } from './targetsM
 
 /** The Targets view: local hub and emulators, hubs used last, connection strings and URLs kept by name. */
 export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {
-  readonly onDidChangeTreeData: vscode.Event<void>;
+  readonly onDidChangeTreeData: vscode.Event<void> = (listener) =>
+    vscode.Disposable.from(
+      this.state.onDidChange(() => {
+        listener();
+      }),
+    );
 
   constructor(
     private readonly state: EditorState,
     private readonly secrets: SecretStore,
-  ) {
-    this.onDidChangeTreeData = (listener) =>
-      vscode.Disposable.from(
-        state.onDidChange(() => {
-          listener();
-        }),
-      );
-  }
+  ) {}
 
   getChildren(node?: TargetNode): TargetNode[] {
     return node ? [] : targetNodes(this.state.list('hubs'), this.secrets.names);
@@ -62,13 +60,13 @@ export class SecretStore {
 
   async set(name: string, value: string): Promise<void> {
     await this.storage.store(key(name), value);
-    await this.state.keep('secretNames', [...new Set([...this.names, name])].sort());
+    await this.state.store('secretNames', [...new Set([...this.names, name])].sort());
   }
 
   async delete(name: string): Promise<void> {
     await this.storage.delete(key(name));
     const others = this.names.filter((known) => known !== name);
-    await this.state.keep('secretNames', others);
+    await this.state.store('secretNames', others);
   }
 
   /** Answers references, with secrets read beforehand: from the storage, else from the command line's variables. */

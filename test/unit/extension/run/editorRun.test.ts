@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
-import { startEditorRun, type EditorShell } from '../../../../src/extension/run/editorRun';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { baselineOf, startEditorRun } from '../../../../src/extension/run/editorRun';
 import type { RunQuestion } from '../../../../src/run/consent/reach';
+import { keepBaseline } from '../../../../src/results/compare/baseline';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import { seededRandom } from '../../../../src/base/random';
+import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
+import { editorShell } from '../../../fakes/editorShell';
 import { redirectingHub } from '../../../fakes/redirectingHub';
-import { english } from '../../../../src/base/text';
+import { sampleResult, sampleScenario } from '../../results/sampleResult';
 
 describe('startEditorRun', () => {
   it('asks before a hub on this machine sends the load elsewhere, and starts nothing after a no', async () => {
     const hub = await redirectingHub('http://signalr-prod.example/client/?hub=h');
     const asked: RunQuestion[] = [];
     const unexpected = (): never => assert.fail('nothing may be started');
-    const shell: EditorShell = {
-      context: { reference: () => undefined, serverScript: '', readFile: unexpected },
-      workerScript: '',
+    const shell = editorShell({
       confirm: (beyond) => {
         asked.push(beyond);
         return Promise.resolve(false);
       },
-      t: english,
       say: unexpected,
       startTime: unexpected,
-      runAgain: unexpected,
-      openScenario: unexpected,
-      copySummary: unexpected,
-      notCompared: unexpected,
-    };
+    });
     try {
       const text = `config:\n  target: ${hub.url}\n  connections: 2\n  baseSending: 2\n`;
       const request = { title: 'echo.yaml', text, overrides: [], directories: [] };
@@ -33,6 +34,50 @@ describe('startEditorRun', () => {
       assert.deepEqual(asked, [{ reach, url: hub.url }]);
     } finally {
       hub.dispose();
+    }
+  });
+});
+
+describe('baselineOf', () => {
+  it('is the result that was made the baseline of the scenario, or nothing, and says why', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'signalr-bench-baseline-'));
+    const id = '2026-11-21T10-00-00-echo';
+    const minute = measuredStep(
+      wanderingSeconds(
+        { perSecond: 100, correlation: 0, wandering: 0.05, factor: 1 },
+        60,
+        seededRandom(1),
+      ),
+    );
+    const said: string[] = [];
+    const shell = editorShell({ notCompared: (why) => said.push(why) });
+    const request = {
+      title: 'echo.signalr.yaml',
+      text: '',
+      overrides: [],
+      directories: [directory],
+    };
+    const found = async (scenario: Scenario): Promise<string | undefined> =>
+      (await baselineOf(request, scenario, shell))?.result.id;
+    try {
+      assert.equal(await found(sampleScenario), undefined);
+      assert.deepEqual(said, []);
+      mkdirSync(path.join(directory, id));
+      const text = JSON.stringify({
+        ...sampleResult({ steps: [minute] }),
+        id,
+        scenarioName: 'echo.signalr.yaml',
+      });
+      writeFileSync(path.join(directory, id, 'result.json'), text);
+      await keepBaseline(path.join(directory, id));
+      assert.deepEqual([await found(sampleScenario), said], [id, []]);
+      await found({ ...sampleScenario, singleStepDurationMs: 1000 });
+      assert.match(said.join(), /^the steps of this run last 1 s, and at least 10 s/);
+      rmSync(path.join(directory, id), { recursive: true });
+      assert.equal(await found(sampleScenario), undefined);
+      assert.match(said[1]!, /^There is no result at /);
+    } finally {
+      rmSync(directory, { recursive: true });
     }
   });
 });
