@@ -410,7 +410,8 @@ describe('commands', () => {
   });
 
   it('documents every command and flag', async () => {
-    const guide = readFileSync('docs/command-line.md', 'utf8');
+    const pages = ['command-line.md', 'command-line-servers.md'];
+    const guide = pages.map((page) => readFileSync(`docs/${page}`, 'utf8')).join('');
     for (const command of await everyCommand()) {
       assert.ok(guide.includes(`signalr-bench ${command}`), command);
       const { out } = await at.run([...command.split(' '), '--help']);
