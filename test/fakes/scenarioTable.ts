@@ -124,9 +124,9 @@ export const tableRows: readonly TableRow[] = [
   row('connectOnly', 0, 0, { parameters: { messageSize: undefined, sendingInterval: undefined } }),
 ];
 
-/** Those that may run beside others: who moves or only stands is a run of its own. */
+/** Those that may run beside others: where members move, it is a run of its own. */
 export const mixedRows = (column: TableColumn): readonly TableRow[] =>
-  tableRows.filter((each) => each.sent > 0 && each.moves !== true && isRun(each, column));
+  tableRows.filter((each) => each.moves !== true && isRun(each, column));
 
 /** Whether a test runs this row over this way, by whichever client. */
 export const isRun = ({ not = [] }: TableRow, { title }: TableColumn): boolean =>

@@ -126,7 +126,7 @@ describe('hostile text', () => {
   });
 
   it('that is larger than 2 MB is not parsed', () => {
-    const { scenario, problems } = quick('a: 1\n'.repeat(2_000_000));
+    const { scenario, problems } = quick('a: 1\n'.repeat(500_000));
     assert.equal(scenario, undefined);
     assert.deepEqual(
       problems.map(({ code }) => code),
@@ -143,13 +143,13 @@ describe('hostile text', () => {
   });
 
   const nested: Record<string, string> = {
-    'flow lists': '['.repeat(20_000) + ']'.repeat(20_000),
-    'open flow lists': '['.repeat(40_000),
-    'flow maps': '{'.repeat(20_000),
-    'flow maps with keys': '{a: '.repeat(5_000),
-    'compact lists': '- '.repeat(20_000),
-    'explicit keys': '? '.repeat(20_000),
-    'indented maps': Array.from({ length: 1200 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+    'flow lists': '['.repeat(3_000) + ']'.repeat(3_000),
+    'open flow lists': '['.repeat(5_000),
+    'flow maps': '{'.repeat(3_000),
+    'flow maps with keys': '{a: '.repeat(1_000),
+    'compact lists': '- '.repeat(3_000),
+    'explicit keys': '? '.repeat(3_000),
+    'indented maps': Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
   };
   for (const [name, text] of Object.entries(nested)) {
     it(`with deep ${name} is refused`, () => {
@@ -161,22 +161,22 @@ describe('hostile text', () => {
   }
 
   const long: Record<string, string> = {
-    'closing brackets': '}'.repeat(1_000_000),
-    quotes: '"'.repeat(1_000_000),
-    'open quotes': "a: 'x\n".repeat(150_000),
-    anchors: '&a '.repeat(300_000),
-    bangs: '! '.repeat(400_000),
-    keys: Array.from({ length: 90_000 }, (_, index) => `k${index}: 1`).join('\n'),
-    'fewer keys': Array.from({ length: 6_000 }, (_, index) => `k${index}: 1`).join('\n'),
-    documents: '---\n'.repeat(200_000),
-    'empty lines': '\n'.repeat(1_000_000),
-    'one word': 'x'.repeat(1_000_000),
-    'one key': `${'x'.repeat(1000)}: ${'y'.repeat(900_000)}`,
-    'one target': `config:\n  target: ${'http://a/b,'.repeat(80_000)}\n`,
-    references: `config:\n  target: "${'${'.repeat(400_000)}"\n`,
-    colons: ': '.repeat(500_000),
-    escapes: `"${'\\q'.repeat(400_000)}"`,
-    'access keys': `# ${'endpoint=http://localhost;accesskey=ab;'.repeat(20_000)}`,
+    'closing brackets': '}'.repeat(100_000),
+    quotes: '"'.repeat(100_000),
+    'open quotes': "a: 'x\n".repeat(50_000),
+    anchors: '&a '.repeat(100_000),
+    bangs: '! '.repeat(100_000),
+    keys: Array.from({ length: 30_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    'fewer keys': Array.from({ length: 2_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    documents: '---\n'.repeat(60_000),
+    'empty lines': '\n'.repeat(200_000),
+    'one word': 'x'.repeat(200_000),
+    'one key': `${'x'.repeat(1000)}: ${'y'.repeat(200_000)}`,
+    'one target': `config:\n  target: ${'http://a/b,'.repeat(20_000)}\n`,
+    references: `config:\n  target: "${'${'.repeat(100_000)}"\n`,
+    colons: ': '.repeat(100_000),
+    escapes: `"${'\\q'.repeat(50_000)}"`,
+    'access keys': `# ${'endpoint=http://localhost;accesskey=ab;'.repeat(5_000)}`,
   };
   for (const [name, text] of Object.entries(long)) {
     it(`with very many ${name} ends soon and is no scenario to run`, () => {
@@ -185,6 +185,6 @@ describe('hostile text', () => {
   }
 
   it('keeps numbers of sections and problems bounded', () => {
-    assert.ok(readYaml('}'.repeat(40_000)).problems.length <= 45);
+    assert.ok(readYaml('}'.repeat(5_000)).problems.length <= 45);
   });
 });
