@@ -17,91 +17,53 @@ function moved(text: string, name = 'demo'): { text: string; secret: string } | 
 
 describe('moveSecret', () => {
   const reference = '${secret:demo}';
-  const shapes: Readonly<Record<string, readonly [string, string, string]>> = {
-    'a token without quotes': [
-      withConfig(`accessToken: ${token}`),
-      withConfig(`accessToken: ${reference}`),
-      token,
-    ],
-    'a token in quotes': [
-      withConfig(`accessToken: "${token}"`),
-      withConfig(`accessToken: "${reference}"`),
-      token,
-    ],
-    'a token in single quotes': [
-      withConfig(`accessToken: '${token}'`),
-      withConfig(`accessToken: '${reference}'`),
-      token,
-    ],
-    'a token with escapes': [
-      withConfig('accessToken: "ab\\u0063d"'),
-      withConfig(`accessToken: "${reference}"`),
-      'abcd',
-    ],
-    'a token on lines of its own': [
-      withConfig('accessToken: >', `  ${token}`, 'unit: 1'),
-      withConfig(`accessToken: ${reference}`, 'unit: 1'),
-      token,
-    ],
-    'a token behind an anchor': [
-      withConfig(`accessToken: &token ${token}`, 'query: { t: *token }'),
-      withConfig(`accessToken: &token ${reference}`, 'query: { t: *token }'),
-      token,
-    ],
-    'a token in braces': [
-      `config: { target: local, accessToken: ${token} }\n`,
-      `config: { target: local, accessToken: "${reference}" }\n`,
-      token,
-    ],
-    'a header on a line of its own': [
-      withConfig('headers:', `  Authorization: Bearer ${token}`),
-      withConfig('headers:', `  Authorization: ${reference}`),
-      `Bearer ${token}`,
-    ],
-    'a header in braces': [
-      withConfig(`headers: { Authorization: Bearer ${token} }`),
-      withConfig(`headers: { Authorization: "${reference}" }`),
-      `Bearer ${token}`,
-    ],
-    'a URL with a password': [inTarget(` ${hub}`), inTarget(` ${reference}`), hub],
-    'a URL in a list': [
-      inTarget(`\n    - http://b.example/hub\n    - ${hub}`),
-      inTarget(`\n    - http://b.example/hub\n    - ${reference}`),
-      hub,
-    ],
-    'a URL in brackets': [
-      inTarget(` [${hub}, http://b.example/hub]`),
-      inTarget(` ["${reference}", http://b.example/hub]`),
-      hub,
-    ],
-    'a URL in a list separated by commas': [
-      inTarget(` http://b.example/hub, ${hub}`),
-      inTarget(` http://b.example/hub, ${reference}`),
-      hub,
-    ],
-    'an access key': [
-      'config:\n  connectionString: Endpoint=https://a.b;AccessKey=c2VjcmV0;Version=1.0;\n',
-      'config:\n  connectionString: Endpoint=https://a.b;AccessKey=${secret:demo};Version=1.0;\n',
-      'c2VjcmV0',
-    ],
-    'an access key in braces': [
-      'config: { connectionString: Endpoint=https://a.b;AccessKey=c2VjcmV0 }\n',
-      'config: { connectionString: "Endpoint=https://a.b;AccessKey=${secret:demo}" }\n',
-      'c2VjcmV0',
-    ],
-    'an access key in a comment': [
-      `${withConfig()}# Endpoint=https://a.b;AccessKey=c2VjcmV0\n`,
-      `${withConfig()}# Endpoint=https://a.b;AccessKey=${reference}\n`,
-      'c2VjcmV0',
-    ],
-  };
-  for (const [name, [text, expected, secret]] of Object.entries(shapes)) {
+  // «…» is where the reference comes, in quotes of its own where that is what braces want.
+  const shapes: Readonly<Record<string, readonly [text: string, secret?: string, left?: string]>> =
+    {
+      'a token without quotes': [withConfig('accessToken: «»')],
+      'a token in quotes': [withConfig('accessToken: "«»"')],
+      'a token in single quotes': [withConfig("accessToken: '«»'")],
+      'a token with escapes': [withConfig('accessToken: "«»"'), 'abcd', 'ab\\u0063d'],
+      'a token on lines of its own': [
+        withConfig('accessToken: «»', 'unit: 1'),
+        token,
+        `>\n    ${token}`,
+      ],
+      'a token behind an anchor': [withConfig('accessToken: &token «»', 'query: { t: *token }')],
+      'a token in braces': ['config: { target: local, accessToken: «"» }\n'],
+      'a header on a line of its own': [
+        withConfig('headers:', '  Authorization: «»'),
+        `Bearer ${token}`,
+      ],
+      'a header in braces': [withConfig('headers: { Authorization: «"» }'), `Bearer ${token}`],
+      'a URL with a password': [inTarget(' «»'), hub],
+      'a URL in a list': [inTarget('\n    - http://b.example/hub\n    - «»'), hub],
+      'a URL in brackets': [inTarget(' [«"», http://b.example/hub]'), hub],
+      'a URL in a list separated by commas': [inTarget(' http://b.example/hub, «»'), hub],
+      'an access key': [
+        'config:\n  connectionString: Endpoint=https://a.b;AccessKey=«»;Version=1.0;\n',
+        'c2VjcmV0',
+      ],
+      'an access key in a comment': [
+        `${withConfig()}# Endpoint=https://a.b;AccessKey=«»\n`,
+        'c2VjcmV0',
+      ],
+    };
+  for (const [name, [shape, secret = token, left = secret]] of Object.entries(shapes)) {
     it(`writes a reference for ${name}`, () => {
-      assert.deepEqual(moved(text), { text: expected, secret });
+      const expected = shape.replace(/«("?)»/, `$1$${reference}$1`);
+      assert.deepEqual(moved(shape.replace(/«"?»/, left)), { text: expected, secret });
       const { problems } = parseScenario(expected);
       assert.ok(!problems.some(({ code }) => code === 'secret-in-file'));
     });
   }
+
+  it('puts the whole value in quotes where braces would end it', () => {
+    const text = (key: string): string =>
+      `config: { connectionString: ${key.replace('KEY', 'Endpoint=https://a.b;AccessKey=')} }\n`;
+    const expected = { text: text(`"KEY${reference}"`), secret: 'c2VjcmV0' };
+    assert.deepEqual(moved(text('KEYc2VjcmV0')), expected);
+  });
 
   it('keeps the breaks of lines', () => {
     const text = withConfig(`accessToken: "${token}"`, 'unit: 1').replaceAll('\n', '\r\n');

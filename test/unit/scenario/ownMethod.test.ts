@@ -4,7 +4,7 @@ import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/load/loadOf';
 import { streamsOf } from '../../../src/usecases/registry';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { brief, fixed, problemOf, scenarioOf } from './parsed';
+import { brief, fixed, problemOf, rowsOf, scenarioOf } from './parsed';
 
 const file = (...parameters: readonly string[]): string =>
   [
@@ -19,6 +19,10 @@ const file = (...parameters: readonly string[]): string =>
   ].join('\n');
 const method = 'method: Post';
 const callback = ['reply: callback', 'callback: Posted'];
+const own = (lines: string): string[] => [
+  ...(lines === 'reply: none' ? [] : [method]),
+  ...lines.split(' // ').flatMap((line) => (line === 'CALL BACK' ? callback : line)),
+];
 
 describe('a call of the user’s own method', () => {
   it('keeps its arguments as they are written, however deep', () => {
@@ -42,74 +46,35 @@ describe('a call of the user’s own method', () => {
     assert.ok(payloadOf(parameters).meanBytes > 160 && payloadOf(parameters).meanBytes < 220);
   });
 
-  for (const [title, lines, expected] of [
-    ['no method', ['reply: none'], ['error missing-method "invoke"']],
-    [
-      'no callback',
-      [method, 'reply: callback', "arguments: ['{text}']"],
-      ['error missing-callback "callback"'],
-    ],
-    ['a callback nobody waits for', [method, 'callback: X'], ['warning other-reply "X"']],
-    [
-      'no text to carry the stamp',
-      [method, ...callback, 'arguments: [1]'],
-      ['error no-stamp "[1]"'],
-    ],
-    [
-      'too small a text',
-      [method, ...callback, "arguments: ['{text:53}']"],
-      ['error no-stamp "[\'{text:53}\']"'],
-    ],
-    [
-      'an unknown placeholder',
-      [method, "arguments: ['to {sendr}']"],
-      ['error placeholder "{sendr}"'],
-    ],
-    [
-      'a size that is none',
-      [method, "arguments: ['{text:big}']"],
-      ['error placeholder "{text:big}"'],
-    ],
-    ['a value too many', [method, "arguments: ['{sender:3}']"], ['error placeholder "{sender:3}"']],
-    ['no quotes', [method, 'arguments:', '  - {text:2KB}'], ['error quotes "{text:2KB}"']],
-    ['a reference', [method, "arguments: ['${env:A}']"], ['error bad-reference "${env:A}"']],
-    ['no list', [method, 'arguments: 5'], ['error wrong-type "5"']],
-    [
-      'a file outside',
-      [method, "arguments: ['{file:../x}']"],
-      ['error payload-file "\'{file:../x}\'"', 'info file-size'],
-    ],
-    [
-      'a receiver nobody calls back',
-      [method, "arguments: ['{receiver}']"],
-      ['error placeholder "[\'{receiver}\']"'],
-    ],
-    [
-      'a group without a place in the message',
-      [method, ...callback, 'receivers: group', 'groupCount: 100', "arguments: ['{text}']"],
-      ['error missing-placeholder "group"'],
-    ],
-    [
-      'no number of groups',
-      [method, ...callback, 'receivers: group', "arguments: ['{group}', '{text}']"],
-      ['error group-count "invoke"'],
-    ],
-    ['a key twice', [method, 'arguments:', '  - a: 1', '    a: 2'], ['error duplicate-key "a"']],
-    [
-      'a number that cannot be sent',
-      [method, 'arguments: [12345678901234567890]'],
-      ['error arguments "12345678901234567890"'],
-    ],
-  ] as const) {
+  // What is missing or wrong, parameters beside the method with // between lines, and the problems.
+  for (const [title, lines, problems] of rowsOf(`
+    no method | reply: none | error missing-method "invoke"
+    no callback | reply: callback // arguments: ['{text}'] | error missing-callback "callback"
+    a callback nobody waits for | callback: X | warning other-reply "X"
+    no text to carry the stamp | CALL BACK // arguments: [1] | error no-stamp "[1]"
+    too small a text | CALL BACK // arguments: ['{text:53}'] | error no-stamp "['{text:53}']"
+    an unknown placeholder | arguments: ['to {sendr}'] | error placeholder "{sendr}"
+    a size that is none | arguments: ['{text:big}'] | error placeholder "{text:big}"
+    a value too many | arguments: ['{sender:3}'] | error placeholder "{sender:3}"
+    no quotes | arguments: //   - {text:2KB} | error quotes "{text:2KB}"
+    a reference | arguments: ['\${env:A}'] | error bad-reference "\${env:A}"
+    no list | arguments: 5 | error wrong-type "5"
+    a file outside | arguments: ['{file:../x}'] | error payload-file "'{file:../x}'" + info file-size
+    a receiver nobody calls back | arguments: ['{receiver}'] | error placeholder "['{receiver}']"
+    a group without a place in the message | CALL BACK // receivers: group // groupCount: 100 // arguments: ['{text}'] | error missing-placeholder "group"
+    no number of groups | CALL BACK // receivers: group // arguments: ['{group}', '{text}'] | error group-count "invoke"
+    a key twice | arguments: //   - a: 1 //     a: 2 | error duplicate-key "a"
+    a number that cannot be sent | arguments: [12345678901234567890] | error arguments "12345678901234567890"
+  `)) {
     it(`reports ${title}, where it stands`, () => {
-      const problems = brief(file(...lines));
-      assert.equal(problems.length, expected.length, problems.join('\n'));
-      expected.forEach((start, index) =>
+      const found = brief(file(...own(lines!)));
+      const expected = problems!.split(' + ');
+      assert.equal(found.length, expected.length, found.join('\n'));
+      for (const start of expected)
         assert.ok(
-          problems.some((one) => one.startsWith(start)),
-          `${start}: ${problems[index]}`,
-        ),
-      );
+          found.some((one) => one.startsWith(start)),
+          `${start}: ${found.join()}`,
+        );
     });
   }
 
@@ -132,50 +97,22 @@ describe('a call of the user’s own method', () => {
     assert.deepEqual([wanted, cancels], [4, true]);
   });
 
-  for (const [title, lines, expected] of [
-    ['a count of items', ['reply: stream'], 'error missing-item-count "stream"'],
-    ['a count of items that go up', ['streamingItems: [1]'], 'error missing-item-count "[1]"'],
-    ['items', ['streamingItems: []', 'streamingItemCount: 1'], 'error empty-value "[]"'],
-    ['a list', ['streamingItems: 5', 'streamingItemCount: 1'], 'error wrong-type "5"'],
-    ['a stream', ['reply: none', 'streamingItemCount: 2'], 'warning other-reply "2"'],
-    [
-      'an answer',
-      ['reply: none', 'streamingItems: [1]', 'streamingItemCount: 2'],
-      'error other-reply "[1]"',
-    ],
-    [
-      'enough items to be cancelled',
-      ['reply: stream', 'streamingItemCount: 2', 'streamingCancelAfter: 3'],
-      'warning streams "3"',
-    ],
-    [
-      'a receiver in items',
-      ["streamingItems: ['{receiver}']", 'streamingItemCount: 1'],
-      'error placeholder "[\'{receiver}\']"',
-    ],
-    [
-      'a known placeholder in items',
-      ["streamingItems: ['{who}']", 'streamingItemCount: 1'],
-      'error placeholder "{who}"',
-    ],
-    [
-      'a stream down to be cancelled',
-      ['streamingItems: [1]', 'streamingItemCount: 2', 'streamingCancelAfter: 1'],
-      'error streams "1"',
-    ],
-    [
-      'room for its streams',
-      ['reply: stream', 'streamingItemCount: 1000', 'streamingItemSendDelay: 1s'],
-      'error streams "1s"',
-    ],
-    [
-      'a size to be said',
-      ['streamingItems: [1]', 'streamingItemCount: 2', 'streamingItemSize: 1KB'],
-      'warning other-reply "1KB"',
-    ],
-  ] as const) {
+  for (const [title, lines, expected] of rowsOf(`
+    a count of items | reply: stream | error missing-item-count "stream"
+    a count of items that go up | streamingItems: [1] | error missing-item-count "[1]"
+    items | streamingItems: [] // streamingItemCount: 1 | error empty-value "[]"
+    a list | streamingItems: 5 // streamingItemCount: 1 | error wrong-type "5"
+    a stream | reply: none // streamingItemCount: 2 | warning other-reply "2"
+    an answer | reply: none // streamingItems: [1] // streamingItemCount: 2 | error other-reply "[1]"
+    enough items to be cancelled | reply: stream // streamingItemCount: 2 // streamingCancelAfter: 3 | warning streams "3"
+    a receiver in items | streamingItems: ['{receiver}'] // streamingItemCount: 1 | error placeholder "['{receiver}']"
+    a known placeholder in items | streamingItems: ['{who}'] // streamingItemCount: 1 | error placeholder "{who}"
+    a stream down to be cancelled | streamingItems: [1] // streamingItemCount: 2 // streamingCancelAfter: 1 | error streams "1"
+    room for its streams | reply: stream // streamingItemCount: 1000 // streamingItemSendDelay: 1s | error streams "1s"
+    a size to be said | streamingItems: [1] // streamingItemCount: 2 // streamingItemSize: 1KB | warning other-reply "1KB"
+  `)) {
     it(`reports streams without ${title}`, () => {
-      assert.deepEqual(brief(file(method, ...lines)), [expected]);
+      assert.deepEqual(brief(file(method, ...lines!.split(' // '))), [expected]);
     });
   }
 

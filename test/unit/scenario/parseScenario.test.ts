@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../src/base/slo';
+import { configKeys, keysReadApart } from '../../../src/scenario/keys/configKeys';
+import { fieldOf, isPlain, type KeySpec } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 
@@ -47,138 +49,38 @@ describe('a scenario file', () => {
     assert.deepEqual(brief('config:\n  target: local\n'), []);
   });
 
-  it('gives every key a place in the model', () => {
-    const text = `mode: simple
-kind: perf2
-config:
-  target: https://example.com/hub
-  service: signalr
-  targetChoice: random
-  hub: chat
-  unit: 10
-  sku: premium
-  connectionType: AspNet
-  transport: LongPolling
-  protocol: messagepack
-  skipNegotiation: false
-  connections: 2000
-  arrivingRate: 20
-  arrivingBatchMode: LowPress
-  arrivingBatchWait: 2s
-  repair: true
-  reconnectPolicy: exponential
-  reconnectDelay: 2s
-  lifetime: 5m
-  dropAllAfter: 30s
-  connectTimeout: 3s
-  connectInFlight: 7
-  baseSending: 100
-  step: 100
-  sendingSteps: 3
-  singleStepDuration: 1m
-  warmup: 1s
-  drain: 0
-  pacing: closed
-  driver: sdk
-  dialect: measure
-  workers: 4
-  seed: 77
-  headers: { X-Tenant: contoso, X-Number: 5 }
-  query: { room: red }
-  accessToken: \${secret:token}
-  caFile: ca.pem
-  insecureTls: true
-  appServers: 2
-  serverConnections: 15
-  upstream: { port: 8081, publicUrl: https://example.com/up }
-  resultFilePath: my.txt
-  debug: true
-scenario:
-  name: sendToGroup
-  parameters:
-    messageSize: 1KB
-    sendingInterval: 500ms
-    payload: text
-    groupCount: 200
-    groupsPerConnection: 2
-    sendersPer: group
-slo:
-  p50: 20ms
-  p99.9: 2s
-  max: 5s
-  dropped: 2%
-  delivered: 0.5
-  duplicated: 2.5%
-`;
-    assert.deepEqual(errorsOf(text), []);
-    assert.deepEqual(scenarioOf(text), {
-      kind: 'perf2',
-      service: 'signalr',
-      target: { kind: 'hubUrl', urls: ['https://example.com/hub'] },
-      targetChoice: 'random',
-      hub: 'chat',
-      unit: 10,
-      sku: 'premium',
-      connectionType: 'AspNet',
-      connections: 2000,
-      arrivingRate: 20,
-      arrivingBatchMode: 'LowPress',
-      arrivingBatchWaitMs: 2000,
-      repair: true,
-      reconnectPolicy: 'exponential',
-      reconnectDelayMs: 2000,
-      lifetimeMs: 300_000,
-      dropAllAfterMs: 30_000,
-      baseSending: 100,
-      step: 100,
-      subprotocol: 'json',
-      acks: 'first',
-      sendingSteps: 3,
-      singleStepDurationMs: 60_000,
-      warmupMs: 1000,
-      drainMs: 0,
-      pacing: 'closed',
-      driver: 'sdk',
-      dialect: 'measure',
-      transport: 'LongPolling',
-      protocol: 'messagepack',
-      skipNegotiation: false,
-      connectTimeoutMs: 3000,
-      connectInFlight: 7,
-      workers: 4,
-      seed: 77,
-      headers: { 'X-Tenant': 'contoso', 'X-Number': '5' },
-      query: { room: 'red' },
-      accessToken: '${secret:token}',
-      caFile: 'ca.pem',
-      insecureTls: true,
-      appServers: 2,
-      serverConnections: 15,
-      upstream: { port: 8081, publicUrl: 'https://example.com/up' },
-      resultFilePath: 'my.txt',
-      debug: true,
-      entries: [
-        {
-          name: 'sendToGroup',
-          parameters: {
-            messageSize: 1024,
-            sendingInterval: 500,
-            payload: 'text',
-            groupCount: 200,
-            groupsPerConnection: 2,
-            sendersPer: 'group',
-            targets: 'fixed',
-          },
-        },
-      ],
-      slo: {
-        latencyUs: { p50: 20_000, p99: 1_000_000, 'p99.9': 2_000_000, max: 5_000_000 },
-        dropped: 0.02,
-        skipped: 0.02,
-        delivered: 0.5,
-        duplicated: 0.025,
-      },
-    });
+  it('gives every plain key of config the field of its name', () => {
+    const samples = new Map<string, [written: string, value: unknown]>([
+      ['duration', ['3m', 180_000]],
+      ['share', ['5%', 0.05]],
+      ['count', ['7', 7]],
+      ['text', ['word', 'word']],
+    ]);
+    for (const spec of configKeys) {
+      const { name, type, default: usual } = spec as KeySpec;
+      if (!isPlain(spec) || (keysReadApart as readonly string[]).includes(name)) continue;
+      const other = type === 'flag' ? usual !== true : (spec as KeySpec).choices?.at(-1);
+      const [written, value] = samples.get(type) ?? [String(other), other];
+      const scenario = scenarioOf(withConfig(`${name}: ${written}`));
+      assert.deepEqual(
+        Object.entries(scenario).find(([field]) => field === fieldOf(spec))?.[1],
+        value,
+        name,
+      );
+    }
+  });
+
+  it('keeps texts, upstream and objectives as they are meant', () => {
+    const { headers, query, upstream, slo } = scenarioOf(
+      `${withConfig('headers: { X-Tenant: contoso, X-Number: 5 }', 'query: { room: red }', 'upstream: { port: 8081, publicUrl: https://example.com/up }')}slo: { p50: 20ms, p99.9: 2s, max: 5s, delivered: 0.5, duplicated: 2.5% }\n`,
+    );
+    assert.deepEqual(
+      [headers, query],
+      [{ 'X-Tenant': 'contoso', 'X-Number': '5' }, { room: 'red' }],
+    );
+    assert.deepEqual(upstream, { port: 8081, publicUrl: 'https://example.com/up' });
+    const latencyUs = { p50: 20_000, p99: 1_000_000, 'p99.9': 2_000_000, max: 5_000_000 };
+    assert.deepEqual(slo, { ...defaultSlo, latencyUs, delivered: 0.5, duplicated: 0.025 });
   });
 
   it('warms up no longer than a step lasts, unless it says so', () => {

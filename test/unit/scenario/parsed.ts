@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import Ajv from 'ajv';
+import { parse } from 'yaml';
+import { scenarioSchema } from '../../../src/scenario/keys/schema';
 import { parseScenario, type ParseOptions } from '../../../src/scenario/parseScenario';
 import type { Problem } from '../../../src/scenario/problem';
 import type { Scenario } from '../../../src/scenario/scenario';
@@ -36,8 +39,22 @@ export function fixed(text: string, { fix }: Problem): string {
   return text.slice(0, fix.offset) + fix.text + text.slice(fix.offset + fix.length);
 }
 
-/** Codes of the errors of a text. */
-export const errorsOf = (text: string, options?: ParseOptions): string[] =>
-  parseScenario(text, options)
-    .problems.filter(({ severity }) => severity === 'error')
-    .map(({ code }) => code);
+export const isValid = new Ajv({
+  ...{ strict: true, strictTypes: false, allowUnionTypes: true },
+}).compile(scenarioSchema());
+
+/** Codes of the errors of a text; where there are none, the schema accepts it too. */
+export function errorsOf(text: string, options?: ParseOptions): string[] {
+  const { problems } = parseScenario(text, options);
+  const codes = problems.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  if (codes.length === 0 && options === undefined)
+    assert.ok(isValid(parse(text)), JSON.stringify(isValid.errors));
+  return codes;
+}
+
+/** Cells of the lines of a table, without white space around them. */
+export const rowsOf = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' | ').map((cell) => cell.trim()));

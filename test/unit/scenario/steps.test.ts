@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Scenario, SenderShare } from '../../../src/scenario/scenario';
 import { lastSenders, maximumSteps, stepCount, stepsOf } from '../../../src/scenario/steps';
-import { scenarioOf } from './parsed';
+import { rowsOf, scenarioOf } from './parsed';
 
 const base = scenarioOf('config:\n  target: local\n');
 
@@ -22,59 +22,28 @@ const count = (n: number): SenderShare => ({ kind: 'count', count: n });
 const share = (n: number): SenderShare => ({ kind: 'share', share: n });
 
 describe('the steps', () => {
-  const tables: [keys: readonly [number, number, number, number], senders: number[]][] = [
-    [
-      [1000, 500, 500, 0],
-      [500, 1000],
-    ],
-    [[1000, 500, 500, 1], [500]],
-    [
-      [1000, 500, 500, 2],
-      [500, 1000],
-    ],
-    [
-      [1000, 500, 500, 9],
-      [500, 1000],
-    ],
-    [
-      [1000, 500, 300, 0],
-      [500, 800, 1000],
-    ],
-    [
-      [1000, 500, 300, 2],
-      [500, 800],
-    ],
-    [
-      [1900, 700, 600, 0],
-      [700, 1300, 1900],
-    ],
-    [[100, 1, 1, 1], [1]],
-    [
-      [100, 50, 100, 0],
-      [50, 100],
-    ],
-    [[100, 100, 10, 0], [100]],
-    [[100, 500, 10, 0], [100]],
-    [[100, 30, 0, 0], [30]],
-    [[100, 30, 0, 5], [30]],
-    [
-      [100, 0, 50, 0],
-      [0, 50, 100],
-    ],
-    [[1, 1, 1, 0], [1]],
-  ];
-  for (const [keys, senders] of tables) {
-    const [connections, baseSending, step, sendingSteps] = keys;
-    it(`of ${connections} connections from ${baseSending} by ${step}, limited to ${sendingSteps}, are ${senders.join(', ')}`, () => {
-      const steps = stepsOf(scenario(keys));
-      assert.deepEqual(
-        steps.map((one) => one.senders),
-        senders,
-      );
-      assert.deepEqual(
-        steps.map((one) => one.index),
-        senders.map((_, position) => position + 1),
-      );
+  // Connections, baseSending, step and sendingSteps; senders of each step.
+  const tables = rowsOf(`
+    1000 500 500 0 | 500 1000
+    1000 500 500 1 | 500
+    1000 500 500 9 | 500 1000
+    1000 500 300 0 | 500 800 1000
+    1000 500 300 2 | 500 800
+    1900 700 600 0 | 700 1300 1900
+    100 1 1 1 | 1
+    100 50 100 0 | 50 100
+    100 100 10 0 | 100
+    100 500 10 0 | 100
+    100 30 0 0 | 30
+    100 30 0 5 | 30
+    100 0 50 0 | 0 50 100
+    1 1 1 0 | 1
+  `).map((row) => row.map((cell) => cell.split(' ').map(Number)));
+  for (const [keys, senders] of tables as [[number, number, number, number], number[]][]) {
+    it(`of ${keys.join(' ')} have ${senders.join(', ')} senders`, () => {
+      const steps = stepsOf(scenario(keys)).map((one) => [one.index, one.senders]);
+      const expected = senders.map((count, at) => [at + 1, count]);
+      assert.deepEqual(steps, expected);
       assert.equal(stepCount(scenario(keys)), senders.length);
       assert.equal(lastSenders(scenario(keys)), senders.at(-1));
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { rowsOf } from '../parsed';
 import { callsOf, pausesOf, sessionStepsOf } from '../../../../src/usecases/sessionSteps';
 
 const head = 'config: { connections: 100 }\nscenario:\n  name: session\n  parameters:\n';
@@ -178,127 +179,46 @@ describe('the steps of a session', () => {
     );
   });
 
-  const wrong: readonly (readonly [string, string, readonly string[]])[] = [
-    ['no steps', 'sessionInterval: 30s', ['missing-key: session']],
-    [
-      'something to keep of what nothing waits for',
-      steps("- { on: A, within: 0, keep: { x: '$' } }", '- call: A'),
-      ["other-reply: { x: '$' }"],
-    ],
-    [
-      'how often that comes which is waited for',
-      steps('- { on: A, perSession: 2 }', '- call: A'),
-      ['other-reply: 2'],
-    ],
-    [
-      'less than nothing that comes',
-      steps('- { on: A, within: 0, perSession: -1 }', '- call: A'),
-      ['negative: -1'],
-    ],
-    ['no interval', 'steps: [{ call: A }]', ['missing-key: session']],
-    ['an empty list', 'sessionInterval: 30s\nsteps: []', ['empty-value: []']],
-    ['a step without a kind', steps('- { arguments: [1] }'), ['step-kind: arguments']],
-    ['a time in the name of an event', steps('- on: X within 5s'), ['event-name: X within 5s']],
-    ['a misspelt kind', steps('- { cal: A }'), ['step-kind: cal']],
-    [
-      'two kinds',
-      steps('- { call: A, wait: 1s }'),
-      ['step-kind: { call: A, wait: 1s }', 'unknown-key: wait'],
-    ],
-    ['a key of another kind', steps('- { call: A, items: 2 }'), ['unknown-key: items']],
-    [
-      'a value that nobody keeps',
-      steps("- { call: A, arguments: ['{lost}'] }"),
-      ['placeholder: {lost}'],
-    ],
-    [
-      'a value before it is kept',
-      steps("- { call: A, arguments: ['is {x1}'] }", "- { call: B, keep: { x1: '$' } }"),
-      ['kept-later: {x1}'],
-    ],
-    [
-      'a value that is kept in a round after it is used',
-      steps(
-        '- repeat: 2',
-        "  steps: [{ call: A, arguments: ['{x}'] }, { call: B, keep: { x: '$' } }]",
-      ),
-      ['kept-later: {x}'],
-    ],
-    [
-      'an if that nobody can answer',
-      steps('- call: A', '- { if: x, steps: [{ call: A }] }'),
-      ['kept-unknown: x'],
-    ],
-    ['no JSONPath', steps("- { call: A, keep: { x: 'id' } }"), ["json-path: 'id'"]],
-    ['a broken JSONPath', steps("- { call: A, keep: { x: '$[' } }"), ["json-path: '$['"]],
-    [
-      'a JSONPath with a pattern',
-      steps('- { call: A, keep: { x: \'$[?match(@.a, "(a+)+")].id\' } }'),
-      [`json-path: '$[?match(@.a, "(a+)+")].id'`],
-    ],
-    [
-      'the name of a placeholder',
-      steps("- { call: A, keep: { sender: '$' } }"),
-      ['bad-name: sender'],
-    ],
-    [
-      'something to keep of no answer',
-      steps("- { call: A, reply: none, keep: { x: '$' } }"),
-      ["other-reply: { x: '$' }"],
-    ],
-    [
-      'a callback without a name',
-      steps("- { call: A, reply: callback, arguments: ['{text}'] }"),
-      ['missing-callback: callback'],
-    ],
-    [
-      'a callback without a stamp',
-      steps('- { call: A, reply: callback, callback: B }'),
-      ['no-stamp: callback'],
-    ],
-    [
-      'a group that is not named',
-      steps("- { call: A, reply: callback, callback: B, receivers: group, arguments: ['{text}'] }"),
-      ['missing-placeholder: group'],
-    ],
-    [
-      'callbacks to everyone beside a group',
-      steps(
-        "- { call: A, reply: callback, callback: B, receivers: everyone, arguments: ['{text}', '{group}'] }",
-      ),
-      ['receivers: - { call: A, reply'],
-    ],
-    [
-      'too many rounds',
-      steps('- { repeat: 10001, steps: [{ call: A }] }'),
-      ['above-bounds: 10001'],
-    ],
-    [
-      'too many calls',
-      steps('- { repeat: 1000, steps: [{ repeat: 1000, steps: [{ call: A }] }] }'),
-      ['above-bounds: - { repeat: 1000'],
-    ],
-    [
-      'steps that are too deep',
-      steps(`- ${'{ repeat: 2, steps: [ '.repeat(5)}{ call: A }${' ] }'.repeat(5)}`),
-      ['too-deep: [ { call: A } ]'],
-    ],
-    ['pauses longer than the interval', steps('- call: A', '- wait: 31s'), ['session-length: 30s']],
-    [
-      'rounds longer than their interval',
-      steps('- { repeat: 2, every: 1s, steps: [{ call: A }, { wait: 2s }] }'),
-      ['session-length: 1s'],
-    ],
-    ['nothing but pauses', steps('- wait: 1s'), ['no-call: ']],
-    [
-      'a way without steps',
-      steps('- call: A', '- choose: [{ weight: 2 }]'),
-      ['missing-key: { weight: 2 }'],
-    ],
-  ];
-  for (const [what, parameters, expected] of wrong)
+  // What is wrong, the steps with // between lines (behind an @ all parameters), and the problems with their places.
+  const wrong = rowsOf(`
+    no steps | @sessionInterval: 30s | missing-key: session
+    something to keep of what nothing waits for | - { on: A, within: 0, keep: { x: '$' } } // - call: A | other-reply: { x: '$' }
+    how often that comes which is waited for | - { on: A, perSession: 2 } // - call: A | other-reply: 2
+    less than nothing that comes | - { on: A, within: 0, perSession: -1 } // - call: A | negative: -1
+    no interval | @steps: [{ call: A }] | missing-key: session
+    an empty list | @sessionInterval: 30s // steps: [] | empty-value: []
+    a step without a kind | - { arguments: [1] } | step-kind: arguments
+    a time in the name of an event | - on: X within 5s | event-name: X within 5s
+    a misspelt kind | - { cal: A } | step-kind: cal
+    two kinds | - { call: A, wait: 1s } | step-kind: { call: A, wait: 1s } + unknown-key: wait
+    a key of another kind | - { call: A, items: 2 } | unknown-key: items
+    a value that nobody keeps | - { call: A, arguments: ['{lost}'] } | placeholder: {lost}
+    a value before it is kept | - { call: A, arguments: ['is {x1}'] } // - { call: B, keep: { x1: '$' } } | kept-later: {x1}
+    a value that is kept in a round after it is used | - repeat: 2 //   steps: [{ call: A, arguments: ['{x}'] }, { call: B, keep: { x: '$' } }] | kept-later: {x}
+    an if that nobody can answer | - call: A // - { if: x, steps: [{ call: A }] } | kept-unknown: x
+    no JSONPath | - { call: A, keep: { x: 'id' } } | json-path: 'id'
+    a broken JSONPath | - { call: A, keep: { x: '$[' } } | json-path: '$['
+    a JSONPath with a pattern | - { call: A, keep: { x: '$[?match(@.a, "(a+)+")].id' } } | json-path: '$[?match(@.a, "(a+)+")].id'
+    the name of a placeholder | - { call: A, keep: { sender: '$' } } | bad-name: sender
+    something to keep of no answer | - { call: A, reply: none, keep: { x: '$' } } | other-reply: { x: '$' }
+    a callback without a name | - { call: A, reply: callback, arguments: ['{text}'] } | missing-callback: callback
+    a callback without a stamp | - { call: A, reply: callback, callback: B } | no-stamp: callback
+    a group that is not named | - { call: A, reply: callback, callback: B, receivers: group, arguments: ['{text}'] } | missing-placeholder: group
+    callbacks to everyone beside a group | - { call: A, reply: callback, callback: B, receivers: everyone, arguments: ['{text}', '{group}'] } | receivers: - { call: A, reply
+    too many rounds | - { repeat: 10001, steps: [{ call: A }] } | above-bounds: 10001
+    too many calls | - { repeat: 1000, steps: [{ repeat: 1000, steps: [{ call: A }] }] } | above-bounds: - { repeat: 1000
+    steps that are too deep | - { repeat: 2, steps: [ { repeat: 2, steps: [ { repeat: 2, steps: [ { repeat: 2, steps: [ { repeat: 2, steps: [ { call: A } ] } ] } ] } ] } ] } | too-deep: [ { call: A } ]
+    pauses longer than the interval | - call: A // - wait: 31s | session-length: 30s
+    rounds longer than their interval | - { repeat: 2, every: 1s, steps: [{ call: A }, { wait: 2s }] } | session-length: 1s
+    nothing but pauses | - wait: 1s | no-call: 
+    a way without steps | - call: A // - choose: [{ weight: 2 }] | missing-key: { weight: 2 }
+  `);
+  for (const [what, written, problems] of wrong)
     it(`are refused with ${what}, where it stands`, () => {
-      const found = problemsOf(parameters);
+      const lines = written!.split(' // ');
+      const whole = written!.startsWith('@');
+      const found = problemsOf(whole ? lines.join('\n').slice(1) : steps(...lines));
+      const expected = problems!.split(' + ');
       assert.equal(found.length, expected.length, found.join('\n'));
       expected.forEach((start, at) => assert.ok(found[at]!.startsWith(start), found.join('\n')));
     });

@@ -32,21 +32,12 @@ scenarios:
 slo:
 `;
   const expected = [
-    'config=',
-    'config.connections=5',
-    'config.target=a: b # c',
-    'scenarios=',
-    'scenarios.0=',
-    'scenarios.0.name=echo',
-    'scenarios.0.parameters=',
-    'scenarios.0.parameters.messageSize=2KB',
-    'scenarios.0.parameters.list=',
-    'scenarios.0.parameters.list.0=1',
-    'scenarios.0.parameters.list.1=',
-    'scenarios.0.parameters.list.1.x=2',
-    'scenarios.1=',
-    'scenarios.1.name=broadcast',
-    'slo=',
+    ...['config=', 'config.connections=5', 'config.target=a: b # c', 'scenarios=', 'scenarios.0='],
+    ...['name=echo', 'parameters=', 'parameters.messageSize=2KB', 'parameters.list='].map(
+      (name) => `scenarios.0.${name}`,
+    ),
+    ...['0=1', '1=', '1.x=2'].map((name) => `scenarios.0.parameters.list.${name}`),
+    ...['scenarios.1=', 'scenarios.1.name=broadcast', 'slo='],
   ];
 
   it('reads keys, lists, brackets, quotes and comments', () => {
