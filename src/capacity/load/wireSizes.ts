@@ -13,17 +13,29 @@ export type Spoken = Pick<
   'service' | 'protocol' | 'subprotocol' | 'dialect' | 'upstream' | 'entries'
 >;
 
+/** A value of which only the length is known, in bytes as UTF-8: in JSON, and in MessagePack. */
+class Unknown {
+  constructor(
+    readonly jsonBytes: number,
+    readonly packedBytes: () => number,
+  ) {}
+}
+
 /** Bytes of what changes from message to message: the stamp, ids of connections, of streams, times. */
 const stampBytes = 54;
 const connectionIdBytes = 22;
 const streamIdBytes = 9;
-const unixMs: Content = { kind: 'number', digits: 13, packed: 9 };
-const itemCount: Content = { kind: 'number', digits: 2, packed: 1 };
-const ticks: Content = { kind: 'number', digits: 18, packed: 9 };
+const unixMs = new Unknown(13, () => 9);
+const itemCount = new Unknown(2, () => 1);
+const ticks = new Unknown(18, () => 9);
 /** Run ids in names of groups and users: up to eight hexadecimal digits. */
 const runIdBytes = 8;
 
-const text = (bytes: number): Content => ({ kind: 'text', bytes });
+const text = (bytes: number): Unknown => new Unknown(bytes + 2, () => packedText(bytes));
+/** Bytes go out as text in JSON: only MessagePack has them. */
+const binary = (bytes: number): Unknown => new Unknown(bytes + 2, () => binaryHead(bytes) + bytes);
+/** As the user wrote it; its length as JSON text stands for that in any protocol. */
+const written = (bytes: number): Unknown => new Unknown(bytes, () => bytes);
 
 /**
  * How many bytes each payload of an entry is when it goes to the service, and when it leaves it: with the hub message around
@@ -69,7 +81,7 @@ export function pushedSize(
   }
   const form = hubForms[protocol];
   const toClient = form.whole(bodyBytes);
-  const bytes = Math.max(0, toClient - form.invocation(name, own(0)));
+  const bytes = Math.max(0, toClient - form.invocation(name, written(0)));
   return { bytes, weight, sent: 0, toClient, toApplication: 0 };
 }
 
@@ -79,7 +91,7 @@ export function wireSizeOfPush(
   { name, bytes }: { name: string; bytes: number },
 ): WireSize {
   const toClient = services[service].speaksHub
-    ? hubForms[protocol].invocation(name, own(bytes))
+    ? hubForms[protocol].invocation(name, written(bytes))
     : pubSubDelivery(subprotocol, { data: bytes, group: undefined, user: undefined });
   return { bytes, weight: 1, sent: 0, toClient, toApplication: 0 };
 }
@@ -110,19 +122,14 @@ function hubLegs({ protocol, upstream }: Spoken, words: Words, payload: number):
   const form = hubForms[protocol];
   const { toClient, fromClient } = hubMessages(form, words, payload);
   const toApplication =
-    upstream === undefined
-      ? form.connectionData(connectionIdBytes, fromClient)
-      : fromClient - form.endBytes(fromClient);
+    upstream === undefined ? connectionData(fromClient) : fromClient - form.endBytes(fromClient);
   const sent = words.run.via === 'rest' ? restBody(words, payload) : fromClient;
   return { sent, toClient, toApplication };
 }
 
 /** Source: "Azure SignalR Service data plane REST API reference". */
 const restBody = (words: Words, payload: number): number =>
-  json(
-    `{"target":"${callbacks.recordLatency}","arguments":}`,
-    jsonBytes({ kind: 'list', items: [dictionary(words, payload)] }),
-  );
+  jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(words, payload)] });
 
 function hubMessages(
   form: HubForm,
@@ -132,7 +139,7 @@ function hubMessages(
   const { run, measures } = words;
   const { streams, ownCall, message } = run;
   if (streams !== undefined) {
-    const up = streams.own === undefined ? dictionary(words, payload) : own(payload);
+    const up = streams.own === undefined ? dictionary(words, payload) : written(payload);
     const numbered = streams.own === undefined && streams.direction === 'download';
     const down = numbered ? dictionary(words, payload, true) : up;
     const isAnswered = streams.direction === 'upload';
@@ -147,7 +154,7 @@ function hubMessages(
     };
   }
   if (ownCall !== undefined) {
-    const args = own(payload);
+    const args = written(payload);
     const answered = ownCall.reply === 'completion';
     return {
       toClient: answered
@@ -161,39 +168,32 @@ function hubMessages(
   if (measures) {
     const measured = [ticks, text(payload)];
     return {
-      toClient: form.invocation(callbacks.measure, { kind: 'list', items: measured }),
-      fromClient: form.invocation(message.measureMethod!, {
-        kind: 'list',
-        items: [...receiver, ...measured],
-      }),
+      toClient: form.invocation(callbacks.measure, measured),
+      fromClient: form.invocation(message.measureMethod!, [...receiver, ...measured]),
     };
   }
-  const args: Content = { kind: 'list', items: [dictionary(words, payload)] };
+  const args = [dictionary(words, payload)];
   return {
     toClient: form.invocation(callbacks.recordLatency, args),
     fromClient: form.invocation(message.method, args),
   };
 }
 
-const callOfStream = (words: Words, streams: StreamShape): Content =>
+const callOfStream = (words: Words, streams: StreamShape): unknown =>
   streams.own === undefined
     ? dictionary(words, 0)
-    : own(argumentBytes(ownArguments(streams.own.arguments)));
-
-const own = (bytes: number): Content => ({ kind: 'written', bytes });
+    : written(argumentBytes(ownArguments(streams.own.arguments)));
 
 /** The dictionary that the hub hands on as it came; items that a hub makes are numbered. */
-function dictionary({ run, receiver, binary }: Words, payload: number, numbered = false): Content {
-  const receiverKey = run.message?.receiverKey;
+function dictionary(words: Words, payload: number, numbered = false): object {
+  const { run, receiver, binary: isBinary } = words;
+  const key = run.message?.receiverKey;
   return {
-    kind: 'map',
-    members: [
-      ...(numbered ? ([['bench.Item', text(8)]] as const) : []),
-      ['bench.Stamp', text(stampBytes)],
-      ...(receiverKey === undefined ? [] : ([[receiverKey, text(receiver)]] as const)),
-      ['payload.Timestamp', unixMs],
-      ['payload.MessageBlob', binary ? { kind: 'bytes', bytes: payload } : text(payload)],
-    ],
+    ...(numbered && { 'bench.Item': text(8) }),
+    'bench.Stamp': text(stampBytes),
+    ...(key !== undefined && { [key]: text(receiver) }),
+    'payload.Timestamp': unixMs,
+    'payload.MessageBlob': isBinary ? binary(payload) : text(payload),
   };
 }
 
@@ -213,124 +213,74 @@ function pubSubLegs({ subprotocol }: Spoken, words: Words, payload: number): Leg
   };
 }
 
-/** What stands in a hub message, as far as its length goes; lengths are bytes as UTF-8. */
-type Content =
-  | { readonly kind: 'text' | 'bytes'; readonly bytes: number }
-  /** Digits in JSON, and bytes with their head in MessagePack. */
-  | { readonly kind: 'number'; readonly digits: number; readonly packed: number }
-  | { readonly kind: 'list'; readonly items: readonly Content[] }
-  | { readonly kind: 'map'; readonly members: readonly (readonly [string, Content])[] }
-  /** As the user wrote it; its length as JSON text stands for that in any protocol. */
-  | { readonly kind: 'written'; readonly bytes: number };
-
 /** Bytes of whole hub messages in one protocol, with what marks their end. */
 interface HubForm {
   /** @param id bytes of the invocation's id; absent: it has none */
-  invocation(method: string, args: Content, id?: number): number;
-  completion(id: number, result: Content): number;
-  item(id: number, content: Content): number;
+  invocation(method: string, args: unknown, id?: number): number;
+  completion(id: number, result: unknown): number;
+  item(id: number, content: unknown): number;
   /** With what marks its end. */
   whole(body: number): number;
   /** Of these bytes of a whole message, how many only mark where it ends. */
   endBytes(message: number): number;
-  /** The message of Azure SignalR Service that brings a client's message to an app server. */
-  connectionData(connectionId: number, message: number): number;
 }
-
-/** Source: "SignalR Hub Protocol", heading "JSON Encoding". */
-function jsonBytes(content: Content): number {
-  switch (content.kind) {
-    case 'text':
-      return content.bytes + 2;
-    case 'number':
-      return content.digits;
-    case 'list':
-      return 2 + sumOf(content.items, jsonBytes) + commas(content.items.length);
-    case 'map': {
-      const { members } = content;
-      return (
-        2 +
-        sumOf(members, ([key, value]) => key.length + 3 + jsonBytes(value)) +
-        commas(members.length)
-      );
-    }
-    // Bytes go out as text: only MessagePack has them.
-    case 'bytes':
-      return content.bytes + 2;
-    case 'written':
-      return content.bytes;
-  }
-}
-
-const commas = (items: number): number => Math.max(0, items - 1);
 
 const sumOf = <T>(items: readonly T[], bytesOf: (item: T) => number): number =>
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
+/** Source: "SignalR Hub Protocol", heading "JSON Encoding". */
+function jsonBytes(value: unknown): number {
+  if (value instanceof Unknown) return value.jsonBytes;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value).length;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const keys = Array.isArray(value) ? 0 : sumOf(members, ([key]) => key.length + 3);
+  const commas = Math.max(0, members.length - 1);
+  return 2 + keys + commas + sumOf(members, ([, member]) => jsonBytes(member));
+}
+
 /** Source: the specification of MessagePack, headings "str", "bin", "array", "map". */
-function packedBytes(content: Content): number {
-  switch (content.kind) {
-    case 'text':
-      return packedText(content.bytes);
-    case 'bytes':
-      return binaryHead(content.bytes) + content.bytes;
-    case 'number':
-      return content.packed;
-    case 'list':
-      return 1 + sumOf(content.items, packedBytes);
-    case 'map':
-      return (
-        1 + sumOf(content.members, ([key, value]) => packedText(key.length) + packedBytes(value))
-      );
-    case 'written':
-      return content.bytes;
-  }
+function packedBytes(value: unknown): number {
+  if (value instanceof Unknown) return value.packedBytes();
+  if (typeof value === 'string') return packedText(value.length);
+  // Of numbers only types of messages are known.
+  if (typeof value !== 'object' || value === null) return 1;
+  if (Array.isArray(value)) return 1 + sumOf(value, packedBytes);
+  const members = Object.entries(value);
+  return 1 + sumOf(members, ([key, member]) => packedText(key.length) + packedBytes(member));
 }
 
 const packedText = (bytes: number): number => (bytes < 32 ? 1 : binaryHead(bytes)) + bytes;
 const binaryHead = (bytes: number): number => (bytes < 0x100 ? 2 : bytes < 0x10000 ? 3 : 5);
 
 /** A message with its length before it, seven bits in each byte. */
-const withLength = (bytes: number): number => bytes + lengthBytes(bytes);
-const lengthBytes = (bytes: number): number =>
-  bytes < 0x80 ? 1 : 1 + lengthBytes(Math.floor(bytes / 0x80));
+const withLength = (bytes: number): number => bytes + varintBytes(bytes);
+const varintBytes = (value: number): number =>
+  value < 0x80 ? 1 : 1 + varintBytes(Math.floor(value / 0x80));
 
-/** `[6, connection id, bytes, {}]`; its framing is that of MessagePack whatever the client speaks. */
-const connectionData = (connectionId: number, message: number): number =>
-  withLength(2 + packedText(connectionId) + binaryHead(message) + message + 1);
+/** The message of Azure SignalR Service that brings one to an app server, in MessagePack whatever the client speaks. */
+const connectionData = (message: number): number =>
+  withLength(packedBytes([6, text(connectionIdBytes), binary(message), {}]));
 
-const json = (literal: string, ...parts: readonly number[]): number =>
-  parts.reduce((sum, part) => sum + part, literal.length);
+const idOf = (bytes: number | undefined): Unknown | undefined =>
+  bytes === undefined ? undefined : text(bytes);
 
 const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
   json: {
-    invocation: (method, args, id) =>
-      json(`{"type":1,"target":"${method}","arguments":}\x1e`, jsonBytes(args)) +
-      (id === undefined ? 0 : json('"invocationId":"",', id)),
-    completion: (id, result) =>
-      json('{"type":3,"invocationId":"","result":}\x1e', id, jsonBytes(result)),
-    item: (id, content) => json('{"type":2,"invocationId":"","item":}\x1e', id, jsonBytes(content)),
+    invocation: (target, args, id) =>
+      jsonBytes({ type: 1, invocationId: idOf(id), target, arguments: args }) + 1,
+    completion: (id, result) => jsonBytes({ type: 3, invocationId: idOf(id), result }) + 1,
+    item: (id, item) => jsonBytes({ type: 2, invocationId: idOf(id), item }) + 1,
     whole: (body) => body + 1,
     endBytes: () => 1,
-    connectionData,
   },
   messagepack: {
-    // [1, {}, id or nil, method, arguments, []]
     invocation: (method, args, id) =>
-      withLength(
-        3 +
-          (id === undefined ? 1 : packedText(id)) +
-          packedText(method.length) +
-          packedBytes(args) +
-          1,
-      ),
-    // [3, {}, id, kind, result]
-    completion: (id, result) => withLength(3 + packedText(id) + 1 + packedBytes(result)),
-    // [2, {}, id, item]
-    item: (id, content) => withLength(3 + packedText(id) + packedBytes(content)),
+      withLength(packedBytes([1, {}, idOf(id) ?? null, method, args, []])),
+    // The kind of a result stands before it.
+    completion: (id, result) => withLength(packedBytes([3, {}, idOf(id), 3, result])),
+    item: (id, content) => withLength(packedBytes([2, {}, idOf(id), content])),
     whole: withLength,
-    endBytes: (message) => lengthBytes(message - lengthBytes(message)),
-    connectionData,
+    endBytes: (message) => varintBytes(message - varintBytes(message)),
   },
 };
 
@@ -346,15 +296,19 @@ function pubSubFrame(
     case 'reliableJson': {
       const receiver =
         group === undefined
-          ? `"type":"event","event":"${event}"`.length
-          : '"type":"sendToGroup","group":""'.length + group;
-      return '{,"ackId":,"dataType":"json","data":}'.length + receiver + ackId.digits + data;
+          ? { type: 'event', event }
+          : { type: 'sendToGroup', group: text(group) };
+      return jsonBytes({
+        ...receiver,
+        ackId: written(ackId.digits),
+        dataType: 'json',
+        data: written(data),
+      });
     }
     case 'protobuf':
     case 'reliableProtobuf': {
-      const text = withHead(data);
       const receiver = withHead(group ?? event.length);
-      return withHead(receiver + 1 + ackId.varintBytes + withHead(text));
+      return withHead(receiver + 1 + ackId.varintBytes + withHead(withHead(data)));
     }
   }
 }
@@ -380,7 +334,7 @@ function pubSubDelivery(subprotocol: Subprotocol, message: Delivered): number {
     case 'json':
       return jsonDelivery(message);
     case 'reliableJson':
-      return jsonDelivery(message) + '"sequenceId":,'.length + sequenceId.digits;
+      return jsonDelivery(message, written(sequenceId.digits));
     case 'protobuf':
       return protobufDelivery(message, 0);
     case 'reliableProtobuf':
@@ -388,25 +342,18 @@ function pubSubDelivery(subprotocol: Subprotocol, message: Delivered): number {
   }
 }
 
-function jsonDelivery({ data, group, user }: Delivered): number {
-  const literal = '{"type":"message","from":"","dataType":"json","data":}'.length;
-  const optional = (key: string, bytes: number | undefined): number =>
-    bytes === undefined ? 0 : `"${key}":"",`.length + bytes;
-  return (
-    literal + from(group).length + optional('fromUserId', user) + optional('group', group) + data
-  );
-}
+const jsonDelivery = ({ data, group, user }: Delivered, id?: Unknown): number =>
+  jsonBytes({
+    ...{ type: 'message', from: from(group), fromUserId: idOf(user), group: idOf(group) },
+    ...{ sequenceId: id, dataType: 'json', data: written(data) },
+  });
 
 /** `DownstreamMessage { DataMessage { from, group, MessageData { text } } }`, which names no user. */
 function protobufDelivery({ data, group }: Delivered, more: number): number {
-  const text = withHead(data);
-  const body =
-    withHead(from(group).length) + (group === undefined ? 0 : withHead(group)) + withHead(text);
-  return withHead(body + more);
+  const named = group === undefined ? 0 : withHead(group);
+  return withHead(withHead(from(group).length) + named + withHead(withHead(data)) + more);
 }
 
 const from = (group: number | undefined): string => (group === undefined ? 'server' : 'group');
 
 const withHead = (bytes: number): number => 1 + varintBytes(bytes) + bytes;
-const varintBytes = (value: number): number =>
-  value < 0x80 ? 1 : 1 + varintBytes(Math.floor(value / 0x80));
