@@ -361,26 +361,19 @@ export function measuredLoadOf(
       useCases: [
         ...found.sending.flatMap((sending): MeasuredTraffic[] => {
           const { traffic } = sending;
-          const { sent, expected, extra } = countsOf(
-            ...([measured, names, sending, widest.has(sending)] as const),
-          );
+          const isWidest = widest.has(sending);
+          const { sent, expected, extra } = countsOf(measured, names, sending, isWidest);
           // Callbacks that nothing waits for stand among those that hubs have pushed.
           if (traffic.inEach === 0 && expected + extra === 0) return [];
           const load = trafficLoad(product, scenario.connections, traffic);
           const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
+          const { intervalS: _planned, connectionsPerUser: _each, ...kind } = traffic;
           const made: MeasuredTraffic = {
-            kind: traffic.kind,
-            senders: traffic.senders,
-            messageBytes: traffic.messageBytes,
-            ...(traffic.messageSizes && { messageSizes: traffic.messageSizes }),
-            ...(traffic.leaving && { leaving: traffic.leaving }),
+            ...kind,
             inPerSecond: perSecond(sent),
             outPerSecond: perSecond(expected + extra),
             extraPerSecond: perSecond(extra),
             ...(isHeldBack && (traffic.inEach !== 0 || traffic.answers) && { planned }),
-            ...(traffic.groupMembers === undefined ? {} : { groupMembers: traffic.groupMembers }),
-            ...(traffic.inEach === 0 && { inEach: 0 }),
-            ...(traffic.answers && { answers: true as const }),
           };
           return [made];
         }),

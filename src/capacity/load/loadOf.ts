@@ -124,29 +124,23 @@ export function applicationOf(scenario: Scenario): Application {
 export function assumptionsOf(
   scenario: Pick<Scenario, 'service' | 'transport' | 'entries' | 'stages' | 'arrivals'>,
 ): string[] {
-  const used = scenario.entries.flatMap(({ name }) => findUseCase(name) ?? []);
-  const sentences: string[] = [];
-  if (!isAzure(scenario.service))
-    sentences.push('A plain hub has no Units: compared with Azure SignalR in default mode.');
-  if (scenario.transport !== 'Websockets')
-    sentences.push(
-      `The tables hold for WebSocket clients; ${scenario.transport} is slower and has no table.`,
-    );
-  if (scenario.entries.some(({ parameters }) => differInSize(parameters)))
-    sentences.push('Payloads differ in size: each size counts, and is billed, by its share.');
-  if (scenario.entries.some((entry) => streamsOf(entry) !== undefined))
-    sentences.push('The guides have no table for streams: each item counts as an echo.');
-  if (scenario.stages !== undefined) {
-    const peak = formatCount(peakOf(scenario.stages));
-    sentences.push(`The number of senders changes in stages: its peak counts, ${peak} senders.`);
-  }
-  if (scenario.arrivals === 'poisson')
-    sentences.push(
+  const { entries, service, transport, stages, arrivals } = scenario;
+  const sentences = [
+    !isAzure(service) && 'A plain hub has no Units: compared with Azure SignalR in default mode.',
+    transport !== 'Websockets' &&
+      `The tables hold for WebSocket clients; ${transport} is slower and has no table.`,
+    entries.some(({ parameters }) => differInSize(parameters)) &&
+      'Payloads differ in size: each size counts, and is billed, by its share.',
+    entries.some((entry) => streamsOf(entry) !== undefined) &&
+      'The guides have no table for streams: each item counts as an echo.',
+    stages !== undefined &&
+      `The number of senders changes in stages: its peak counts, ${formatCount(peakOf(stages))} senders.`,
+    arrivals === 'poisson' &&
       'Messages are due at random: their mean rate counts, and some moments have more.',
-    );
-  sentences.push(...used.flatMap(({ assumption }) => assumption ?? []));
-  sentences.push(...scenario.entries.flatMap(({ parameters }) => sessionAssumptions(parameters)));
-  return [...new Set(sentences)];
+    ...entries.map(({ name }) => findUseCase(name)?.assumption ?? false),
+    ...entries.flatMap(({ parameters }) => sessionAssumptions(parameters)),
+  ];
+  return [...new Set(sentences.filter((sentence) => sentence !== false))];
 }
 
 /** Senders of all sessions that join the groups of that one; undefined where it shares none. */

@@ -1,5 +1,4 @@
 /** Checks of one entry: its groups, the call of the user's own method, its streams, and its dialect. */
-import { stampProblem } from '../../usecases/textSizes';
 import { formatCount } from '../../base/units';
 import { ownArguments, placeholdersIn } from '../../usecases/ownArguments';
 import { payloadOf } from '../../usecases/entryPayload';
@@ -11,6 +10,7 @@ import {
 } from '../../usecases/streams';
 import { hubRunOf } from '../../usecases/useCase';
 import { needsGroups, smallGroup, suggestedGroups, type ScenarioFile } from '../read/buildScenario';
+import { checkReply } from '../read/readArguments';
 import type { ReadEntry } from '../read/readEntries';
 import { nodeAt } from '../text/outline';
 import { setKey } from '../text/editYaml';
@@ -93,41 +93,12 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   else checkOwnStream(file, read, streams);
   const placeholders = placeholdersIn(ownArguments(call.arguments));
   const inItems = placeholdersIn(ownArguments(streams?.own?.items ?? '[]'));
-  const calledBack = call.reply === 'callback';
-  if (calledBack && call.callback === undefined) {
-    const message =
-      'reply: callback needs the parameter callback: the client method that the hub calls.';
-    error('missing-callback', read.at('reply'), message);
+  for (const name of ['receiver', 'group']) {
+    if (!inItems.some((placeholder) => placeholder.name === name)) continue;
+    const message = `Items of a stream have no {${name}}: they go to the method alone. Write a value or another placeholder.`;
+    error('placeholder', read.at('streamingItems'), message);
   }
-  if (!calledBack) reportUnused(file, read, call.reply);
-  const receivers = calledBack ? entry.parameters['receivers'] : 'self';
-  for (const [name, value] of [
-    ['receiver', 'client'],
-    ['group', 'group'],
-  ] as const) {
-    const isUsed = placeholders.some((placeholder) => placeholder.name === name);
-    if (inItems.some((placeholder) => placeholder.name === name)) {
-      const message = `Items of a stream have no {${name}}: they go to the method alone. Write a value or another placeholder.`;
-      error('placeholder', read.at('streamingItems'), message);
-    }
-    if (isUsed && receivers !== value) {
-      const message = `{${name}} needs reply: callback and receivers: ${value}.`;
-      error('placeholder', read.at('arguments'), message);
-    } else if (!isUsed && receivers === value) {
-      const message = `receivers: ${value} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
-      error('missing-placeholder', read.at('receivers'), message);
-    }
-  }
-  const problem = calledBack ? stampProblem(placeholders) : undefined;
-  if (problem !== undefined) error('no-stamp', read.at('arguments', 'reply'), problem);
-}
-
-function reportUnused({ warning }: ScenarioFile, { parameters }: ReadEntry, reply: string): void {
-  for (const name of ['callback', 'receivers']) {
-    if (parameters.values.get(name) === 'self') continue;
-    const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
-    warning('other-reply', parameters.at(name), message);
-  }
+  checkReply(file, parameters, placeholders, false);
 }
 
 function checkOwnStream(file: ScenarioFile, read: ReadEntry, { direction }: StreamShape): void {

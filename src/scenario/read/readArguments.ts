@@ -9,9 +9,11 @@ import {
   placeholdersIn,
   placeholderWords,
   type BadPlaceholder,
+  type Placeholder,
 } from '../../usecases/ownArguments';
 import { isRowName } from '../../base/personalText';
 import type { Parameters } from '../../usecases/parameters';
+import { stampProblem } from '../../usecases/textSizes';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
@@ -185,6 +187,46 @@ function reportPlaceholder(
   const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
   // Only where the place is that of the placeholder itself.
   reading.error('placeholder', at, message, at.length === length ? meant : undefined);
+}
+
+/**
+ * How a call of one's own is answered, of a use case or a step of a session; only in a session `{group}` may stand in
+ * calls that do not reach a group.
+ */
+export function checkReply(
+  { error, warning }: Reading,
+  section: Section,
+  placeholders: readonly Placeholder[],
+  inSession: boolean,
+): void {
+  const { at, values } = section;
+  const reply = String(values.get('reply') as string);
+  const calledBack = reply === 'callback';
+  if (calledBack && !values.has('callback')) {
+    const message = 'reply: callback needs callback: the client method that the hub calls.';
+    error('missing-callback', at('reply'), message);
+  }
+  for (const name of calledBack ? [] : ['callback', 'receivers', 'answered']) {
+    if (['self', false].includes(values.get(name) as string)) continue;
+    const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
+    warning('other-reply', at(name), message);
+  }
+  const receivers = calledBack ? values.get('receivers') : 'self';
+  for (const [name, audience] of [
+    ['receiver', 'client'],
+    ['group', 'group'],
+  ] as const) {
+    const isUsed = placeholders.some((placeholder) => placeholder.name === name);
+    if (isUsed && receivers !== audience && !(inSession && name === 'group')) {
+      const message = `{${name}} needs reply: callback and receivers: ${audience}.`;
+      error('placeholder', at('arguments'), message);
+    } else if (!isUsed && receivers === audience) {
+      const message = `receivers: ${audience} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
+      error('missing-placeholder', at('receivers'), message);
+    }
+  }
+  const problem = calledBack ? stampProblem(placeholders) : undefined;
+  if (problem !== undefined) error('no-stamp', at('arguments', 'reply'), problem);
 }
 
 const wrongValue: Readonly<

@@ -5,7 +5,7 @@ import { refusalOfPath } from '../../usecases/jsonPath';
 import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import { tooLargeTogether } from '../../usecases/payloadSizes';
-import { argumentSizes, mostSizesOfCall, sizesIn, stampProblem } from '../../usecases/textSizes';
+import { argumentSizes, mostSizesOfCall, sizesIn } from '../../usecases/textSizes';
 import {
   callReceivers,
   callReplies,
@@ -32,7 +32,7 @@ import {
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
 import { didYouMean, listed, question, quotable } from '../text/words';
-import { listOfText, readJson, type KeptNames } from './readArguments';
+import { checkReply, listOfText, readJson, type KeptNames } from './readArguments';
 import {
   choiceIn,
   numberIn,
@@ -300,60 +300,27 @@ class StepReader {
       withinMs: numberIn(section, 'within')!,
       keep: this.keepIn(section),
     };
-    this.checkReply(section, step);
-    this.checkReceivers(section, step, names);
-    if (reply === 'callback') {
-      const problem = stampProblem(found);
-      if (problem !== undefined)
-        this.reading.error('no-stamp', section.at('arguments', 'reply'), problem);
-    }
+    checkReply(this.reading, section, found, true);
+    this.checkStep(section, step, names);
     return step;
   }
 
-  private checkReply(section: Section, step: CallStep): void {
+  private checkStep(section: Section, step: CallStep, names: readonly string[]): void {
     const { error, warning } = this.reading;
-    const { reply, callback } = step;
-    if (reply === 'callback' && callback === undefined) {
-      const message =
-        'reply: callback needs the key callback: the client method that the hub calls.';
-      error('missing-callback', section.at('reply'), message);
+    const { reply, group } = step;
+    if (group !== 'none' && !names.includes('group')) {
+      const message = `group: ${group} needs {group} in the arguments.`;
+      error('missing-placeholder', section.at('group'), message);
     }
-    if (reply !== 'callback')
-      for (const name of ['callback', 'receivers', 'answered']) {
-        const message = `${name} means nothing with reply: ${reply}. Remove it, or write reply: callback.`;
-        const isUsual = ['self', false].includes(section.values.get(name) as string);
-        if (!isUsual) warning('other-reply', section.at(name), message);
-      }
     if (reply === 'completion') return;
     const goesOn = `With reply: ${reply} the session goes on without an answer`;
     const noKeep = `${goesOn}, so there is nothing to keep. Write reply: completion, or keep it in a step "on".`;
     error('other-reply', section.at('keep'), noKeep);
     const noWait = `${goesOn}: within means nothing. Remove it, or write reply: completion.`;
     warning('other-reply', section.at('within'), noWait);
-    if (step.group !== 'join') return;
+    if (group !== 'join') return;
     const message = `A call that joins a group needs reply: completion: from its answer on its caller is a member.`;
     error('other-reply', section.at('reply'), message);
-  }
-
-  private checkReceivers(section: Section, step: CallStep, names: readonly string[]): void {
-    const { error } = this.reading;
-    const { reply, receivers } = step;
-    const to = reply === 'callback' ? receivers : 'self';
-    if (names.includes('receiver') && to !== 'client') {
-      const message = '{receiver} needs reply: callback and receivers: client.';
-      error('placeholder', section.at('arguments'), message);
-    }
-    for (const [name, audience] of [
-      ['receiver', 'client'],
-      ['group', 'group'],
-    ] as const) {
-      if (to !== audience || names.includes(name)) continue;
-      const message = `receivers: ${audience} needs {${name}} in the arguments, so that the hub knows whom to call back.`;
-      error('missing-placeholder', section.at('receivers'), message);
-    }
-    if (step.group === 'none' || names.includes('group')) return;
-    const message = `group: ${step.group} needs {group} in the arguments.`;
-    error('missing-placeholder', section.at('group'), message);
   }
 
   private waysIn(section: Section, path: string, depth: number): Way[] {
