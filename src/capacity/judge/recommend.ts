@@ -367,13 +367,18 @@ export function measuredLoadOf(
           if (traffic.inEach === 0 && expected + extra === 0) return [];
           const load = trafficLoad(product, scenario.connections, traffic);
           const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
-          const { intervalS: _planned, connectionsPerUser: _each, ...kind } = traffic;
+          const { kind, senders, messageBytes, messageSizes, leaving, groupMembers } = traffic;
           const made: MeasuredTraffic = {
-            ...kind,
+            ...{ kind, senders, messageBytes },
+            ...(messageSizes && { messageSizes }),
+            ...(leaving && { leaving }),
             inPerSecond: perSecond(sent),
             outPerSecond: perSecond(expected + extra),
             extraPerSecond: perSecond(extra),
             ...(isHeldBack && (traffic.inEach !== 0 || traffic.answers) && { planned }),
+            ...(groupMembers !== undefined && { groupMembers }),
+            ...(traffic.inEach === 0 && { inEach: 0 }),
+            ...(traffic.answers && { answers: true as const }),
           };
           return [made];
         }),

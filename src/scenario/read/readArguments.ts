@@ -200,7 +200,7 @@ export function checkReply(
   inSession: boolean,
 ): void {
   const { at, values } = section;
-  const reply = String(values.get('reply') as string);
+  const reply = values.get('reply') as string;
   const calledBack = reply === 'callback';
   if (calledBack && !values.has('callback')) {
     const message = 'reply: callback needs callback: the client method that the hub calls.';

@@ -36,12 +36,6 @@ describe('agents of a plan', () => {
     fc.assert(shared);
   });
 
-  it('are one where nothing is said', () => {
-    const plan = planOf({}, 3);
-    assert.deepEqual(workersOfAgent(plan, 0), [0, 1, 2]);
-    assert.equal(connectionsOfAgent(plan, 0).length, plan.connections);
-  });
-
   it('keep messages to single connections to themselves, each to another one', () => {
     const apart = fc.property(counts, ({ agents, each, connections, seed }) => {
       const plan = planOf({ agents, connections, seed, useCase: 'sendToClient' }, agents * each);

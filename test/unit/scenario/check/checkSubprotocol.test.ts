@@ -45,3 +45,19 @@ describe('the subprotocol', () => {
     assert.deepEqual(brief(plain), ['error acks-subprotocol "all"']);
   });
 });
+
+describe('transport and hub protocol', () => {
+  it('of Azure Web PubSub are WebSockets and none', () => {
+    for (const [key, value, code] of [
+      ['transport', 'LongPolling', 'transport-service'],
+      ['transport', 'ServerSentEvents', 'transport-service'],
+      ['protocol', 'messagepack', 'protocol-service'],
+    ] as const) {
+      const wrong = text(`${key}: ${value}, service: webpubsub`);
+      assert.deepEqual(brief(wrong), [`error ${code} "${value}"`]);
+      assert.deepEqual(brief(fixed(wrong, problemOf(wrong, code))), []);
+      assert.deepEqual(brief(text(`${key}: ${value}, service: signalr`)), []);
+    }
+    assert.deepEqual(brief(text('transport: Websockets, service: webpubsub')), []);
+  });
+});

@@ -137,31 +137,24 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
   it('names what is no mix over the same connections, and no one run', () => {
     const broadcast = echo({ Method: 'Broadcast' });
     const problemsIn = (text: string): string[] => serious(parseScenario(text).problems);
-    const reported = (text: string): string => problemsIn(text)[0]!;
-    assert.match(
-      reported(fixture('mix.yaml').replace('Method: SendToClient', 'Method: Broadcast')),
-      /^Step 1 \(CreateConnection\): this is a mix.*beside or after other connections.*a file for each Type/,
-    );
-    assert.match(
-      reported(fixture('mix.yaml').replace('5050', '5051')),
-      /^Step 1 .* beside or after other connections/,
-    );
-    assert.match(
-      reported(beside([echo(), broadcast], [echo()])),
-      /^Step 3 \(Echo\): this is a mix/,
-    );
-    assert.match(
-      reported(beside([echo()], [echo(), broadcast])),
-      /^Step 3 \(Broadcast\): this is a mix/,
-    );
-    assert.match(
-      reported(beside([echo({ RemainderEnd: 10 }), broadcast], [echo(), broadcast])),
-      /^Step 2 \(Echo\): 10 of 60 senders, where its part of the last step makes 30\./,
-    );
-    assert.match(
-      reported(beside([echo(), { ...broadcast, Duration: 5 }])),
-      /^Step 2 \(Broadcast\): Parameter.Duration differs from Step 2 \(Echo\)/,
-    );
+    for (const [text, problem] of [
+      [
+        fixture('mix.yaml').replace('Method: SendToClient', 'Method: Broadcast'),
+        /^Step 1 \(CreateConnection\): this is a mix.*beside or after other connections.*a file for each Type/,
+      ],
+      [fixture('mix.yaml').replace('5050', '5051'), /^Step 1 .* beside or after other connections/],
+      [beside([echo(), broadcast], [echo()]), /^Step 3 \(Echo\): this is a mix/],
+      [beside([echo()], [echo(), broadcast]), /^Step 3 \(Broadcast\): this is a mix/],
+      [
+        beside([echo({ RemainderEnd: 10 }), broadcast], [echo(), broadcast]),
+        /^Step 2 \(Echo\): 10 of 60 senders, where its part of the last step makes 30\./,
+      ],
+      [
+        beside([echo(), { ...broadcast, Duration: 5 }]),
+        /^Step 2 \(Broadcast\): Parameter.Duration differs from Step 2 \(Echo\)/,
+      ],
+    ] as const)
+      assert.match(problemsIn(text)[0]!, problem);
     const tooMany = problemsIn(beside([echo({ RemainderEnd: 80 }), broadcast]));
     assert.match(tooMany.at(-1)!, /^The mix has more senders than the last step: 130 up to here/);
   });
@@ -209,64 +202,58 @@ describe('pipeline files of the Azure SignalR benchmark', () => {
   });
 
   it('names the step that has no counterpart', () => {
-    assert.match(
-      problemsOf(echo(), echo({ RemainderEnd: 50 }))[0]!,
-      /^Step 3 \(Echo\): 50 senders after 50: they do not grow/,
-    );
-    assert.match(
-      problemsOf(echo(), echo({ RemainderEnd: 60 }), echo({ RemainderEnd: 90 }))[0]!,
-      /^Step 4 \(Echo\): 90 senders where .* would have 70/,
-    );
-    assert.match(
-      problemsOf(echo(), echo({ RemainderEnd: 60, MessageSize: 16 }))[0]!,
-      /^Step 3 \(Echo\): Parameter.MessageSize differs from Step 2/,
-    );
-    assert.match(
-      problemsOf(echo({ Method: 'Ecko' }))[0]!,
-      /^Step 2 \(Ecko\): there is no such method\. Did you mean Echo\?/,
-    );
-    assert.match(problemsOf(echo(), echo({ Method: 'Broadcast' }))[0]!, /^Step 3 .* is a mix/);
-    assert.match(problemsOf(echo({ Modulo: 0 }))[0]!, /^Step 2 \(Echo\): nobody sends/);
-    assert.match(problemsOf(echo({ Modulo: 'many' }))[0]!, /Modulo must be a whole number/);
     const group = {
       ...{ Method: 'SendToGroup', Mode: 'Group', GroupCount: 10, GroupLevelRemainderEnd: 4 },
       ...{ GroupInternalRemainderEnd: 1, GroupInternalModulo: 10 },
     };
-    assert.match(problemsOf(group)[0]!, /^Step 2 \(SendToGroup\): only groups 0 to 3 of 10 send/);
+    for (const [methods, problem] of [
+      [
+        [echo(), echo({ RemainderEnd: 50 })],
+        /^Step 3 \(Echo\): 50 senders after 50: they do not grow/,
+      ],
+      [
+        [echo(), echo({ RemainderEnd: 60 }), echo({ RemainderEnd: 90 })],
+        /^Step 4 \(Echo\): 90 senders where .* would have 70/,
+      ],
+      [
+        [echo(), echo({ RemainderEnd: 60, MessageSize: 16 })],
+        /^Step 3 \(Echo\): Parameter.MessageSize differs from Step 2/,
+      ],
+      [
+        [echo({ Method: 'Ecko' })],
+        /^Step 2 \(Ecko\): there is no such method\. Did you mean Echo\?/,
+      ],
+      [[echo(), echo({ Method: 'Broadcast' })], /^Step 3 .* is a mix/],
+      [[echo({ Modulo: 0 })], /^Step 2 \(Echo\): nobody sends/],
+      [[echo({ Modulo: 'many' })], /Modulo must be a whole number/],
+      [[group], /^Step 2 \(SendToGroup\): only groups 0 to 3 of 10 send/],
+    ] as const)
+      assert.match(problemsOf(...methods)[0]!, problem);
   });
 
-  it('warns of keys that a method does not have', () => {
-    const reported = (text: string, ...methods: readonly Method[]): void => {
+  it('warns of keys that a method does not have, and reads the rest', () => {
+    const start = { Method: 'StartConnection', BatchMod: 'LowPress' };
+    for (const [methods, who, key, meant] of [
+      [[echo({ MesageSize: 300 })], 'Step 2 (Echo)', 'MesageSize', 'MessageSize'],
+      [[start, echo()], 'Step 2 (StartConnection)', 'BatchMod', 'BatchMode'],
+      [[echo({ Colour: 5 })], 'Step 2 (Echo)', 'Colour', undefined],
+      [
+        [echo(), { Method: 'StopCollector', Interval: 5 }],
+        'Step 3 (StopCollector)',
+        'Interval',
+        undefined,
+      ],
+    ] as const) {
       const file = pipeline(...methods);
       const { scenario, problems } = parseScenario(file);
       const [problem, ...others] = problems.filter(({ code }) => code === 'unknown-key');
-      assert.deepEqual([problem?.severity, problem?.message, others], ['warning', text, []]);
-      assert.match(
-        file.slice(problem!.offset),
-        /^Parameter\.(MesageSize|BatchMod|Colour|Interval):/,
-      );
+      const question = meant === undefined ? '' : ` Did you mean Parameter.${meant}?`;
+      const message = `${who}: there is no key "Parameter.${key}", so it is not read.${question}`;
+      assert.deepEqual([problem?.severity, problem?.message, others], ['warning', message, []]);
+      assert.ok(file.slice(problem!.offset).startsWith(`Parameter.${key}:`));
       assert.equal(scenario!.connections, 100);
-      const translated = problems.filter(({ code }) => code === 'pipeline-file');
-      assert.equal(translated.length, 1, 'the rest is read all the same');
-    };
-    reported(
-      'Step 2 (Echo): there is no key "Parameter.MesageSize", so it is not read. Did you mean Parameter.MessageSize?',
-      echo({ MesageSize: 300 }),
-    );
-    reported(
-      'Step 2 (StartConnection): there is no key "Parameter.BatchMod", so it is not read. Did you mean Parameter.BatchMode?',
-      { Method: 'StartConnection', BatchMod: 'LowPress' },
-      echo(),
-    );
-    reported(
-      'Step 2 (Echo): there is no key "Parameter.Colour", so it is not read.',
-      echo({ Colour: 5 }),
-    );
-    reported(
-      'Step 3 (StopCollector): there is no key "Parameter.Interval", so it is not read.',
-      echo(),
-      { Method: 'StopCollector', Interval: 5 },
-    );
+      assert.equal(problems.filter(({ code }) => code === 'pipeline-file').length, 1);
+    }
     const bare = pipeline(echo()).replace('Parameter.MessageSize', 'MessageSize');
     assert.match(
       serious(parseScenario(bare).problems)[0]!,
