@@ -14,90 +14,59 @@ import {
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
 import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
-import {
-  TargetProblems,
-  type OpenTarget,
-  type ServiceProbe,
-  type Target,
-  type TargetContext,
-} from './target';
+import { TargetProblems, type OpenTarget, type ServiceProbe, type TargetContext } from './target';
 import { needsOf } from './identities/needs';
 import { callOf, resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 
-const local: Target = {
-  kind: 'local',
-  open: async (scenario, context) => {
-    const { service, connectionType } = scenario;
-    const { serverScript, onProblem } = context;
-    const classic = connectionType === 'AspNet';
-    const { value, dispose } = await startLocalServer(service, serverScript, onProblem, classic);
-    try {
-      if (!isAzure(service)) {
-        const endpoint = await resolveEndpoint([value], scenario, context);
-        const found = {
-          endpoint,
-          secrets: secretsOf(endpoint, scenario),
-          url: value,
-          hostsBeyond: [],
-        };
-        return { kind: 'local', emulated: true, ...found, dispose };
-      }
+type Opens = (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
+
+/** The embedded hub, or the emulator of the scenario's service. */
+const openLocal: Opens = async (scenario, context) => {
+  const { service, connectionType } = scenario;
+  const { serverScript, onProblem } = context;
+  const isClassic = connectionType === 'AspNet';
+  const server = await startLocalServer(service, serverScript, onProblem, isClassic);
+  const { value, dispose } = server;
+  try {
+    if (isAzure(service)) {
       const opened = await openConnection(value, scenario, context);
-      return {
-        ...opened,
-        kind: 'local',
-        emulated: true,
-        dispose: () => disposeAll(opened, { dispose }),
-      };
-    } catch (error) {
-      await dispose();
-      throw error;
+      const disposeBoth = (): Promise<void> => disposeAll(opened, server);
+      return { ...opened, kind: 'local', emulated: true, dispose: disposeBoth };
     }
-  },
-  probe: async ({ service }, context) => {
-    if (!isAzure(service)) return undefined;
-    const { value, dispose } = await startLocalServer(service, context.serverScript);
-    try {
-      return await probeConnection(value, context);
-    } finally {
-      await dispose();
-    }
-  },
+    const endpoint = await resolveEndpoint([value], scenario, context);
+    const secrets = secretsOf(endpoint, scenario);
+    const here = { kind: 'local', emulated: true, hostsBeyond: [] } as const;
+    return { ...here, endpoint, secrets, url: value, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
 };
 
-const hubUrl: Target = {
-  kind: 'hubUrl',
-  open: async (scenario, context) => {
-    const urls = hubUrlsOf(scenario);
-    const text = referredConnection(urls, context);
-    if (text !== undefined) {
-      const service = azureServiceOf(scenario.service);
-      return openConnection(text, { ...scenario, service }, context);
-    }
-    const endpoint = await resolveEndpoint(urls, scenario, context);
-    const problem = endpoint.urls.map(serviceEndpointProblem).find((text) => text !== undefined);
-    if (problem !== undefined) throw new ExpectedError('target-url', problem);
-    const embedded = await Promise.all(endpoint.urls.map(isEmbeddedHub));
-    return {
-      kind: 'hubUrl',
-      ...(embedded.every(Boolean) && { emulated: true as const }),
-      endpoint,
-      secrets: secretsOf(endpoint, scenario),
-      url: endpoint.urls.map(shownUrl).join(', '),
-      hostsBeyond: hostsBeyond(endpoint.urls),
-      dispose: () => Promise.resolve(),
-    };
-  },
-  probe: async (scenario, context) => {
-    const text = referredConnection(hubUrlsOf(scenario), context);
-    return text === undefined ? undefined : probeConnection(text, context);
-  },
-};
-
-function hubUrlsOf({ target }: Scenario): readonly string[] {
-  if (target?.kind !== 'hubUrl') throw new Error('not a hub URL target');
-  return target.urls;
+async function openUrls(
+  urls: readonly string[],
+  scenario: Scenario,
+  context: TargetContext,
+): Promise<OpenTarget> {
+  const text = referredConnection(urls, context);
+  if (text !== undefined) {
+    const service = azureServiceOf(scenario.service);
+    return openConnection(text, { ...scenario, service }, context);
+  }
+  const endpoint = await resolveEndpoint(urls, scenario, context);
+  const problem = endpoint.urls.map(serviceEndpointProblem).find((each) => each !== undefined);
+  if (problem !== undefined) throw new ExpectedError('target-url', problem);
+  const embedded = await Promise.all(endpoint.urls.map(isEmbeddedHub));
+  return {
+    kind: 'hubUrl',
+    emulated: embedded.every(Boolean) ? true : undefined,
+    endpoint,
+    secrets: secretsOf(endpoint, scenario),
+    url: endpoint.urls.map(shownUrl).join(', '),
+    hostsBeyond: hostsBeyond(endpoint.urls),
+    dispose: () => Promise.resolve(),
+  };
 }
 
 /** The connection string that one reference stands for, which shows only now: it needs no key that says so. */
@@ -108,29 +77,27 @@ function referredConnection(urls: readonly string[], context: TargetContext): st
   return looksLikeConnectionString(text) ? text : undefined;
 }
 
-const connectionString: Target = {
-  kind: 'connectionString',
-  open: (scenario, context) => openConnection(textOf(scenario, context), scenario, context),
-  probe: (scenario, context) => probeConnection(textOf(scenario, context), context),
+const openByKind: Opens = async (scenario, context) => {
+  const { target } = scenario;
+  switch (target?.kind) {
+    case undefined:
+      throw new ExpectedError(
+        'no-target',
+        'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
+      );
+    case 'local':
+      return openLocal(scenario, context);
+    case 'hubUrl':
+      return openUrls(target.urls, scenario, context);
+    case 'connectionString':
+      return openConnection(resolveText(target.value, context), scenario, context);
+  }
 };
-
-function textOf({ target }: Scenario, context: TargetContext): string {
-  if (target?.kind !== 'connectionString') throw new Error('not a connection string target');
-  return resolveText(target.value, context);
-}
-
-export const targets: readonly Target[] = [local, hubUrl, connectionString];
 
 /** Opens the scenario's target. @throws ExpectedError when it has none, or one that cannot be opened */
 export async function openTarget(scenario: Scenario, context: TargetContext): Promise<OpenTarget> {
-  if (scenario.target === undefined)
-    throw new ExpectedError(
-      'no-target',
-      'The scenario names no target. Write `target: local` or the hub URL into the file, or use --target.',
-    );
   const problems = new TargetProblems();
-  const target = targetNamed(scenario.target.kind);
-  const opened = await target.open(scenario, { ...context, onProblem: problems.report });
+  const opened = await openByKind(scenario, { ...context, onProblem: problems.report });
   return { ...(await withCalls(opened, scenario, context)), problems };
 }
 
@@ -171,18 +138,29 @@ function checkAskedUrl(url: string): void {
   );
 }
 
-/** Asks the scenario's target in a way of its kind; undefined where it is asked as a hub. @throws ExpectedError as it */
+/**
+ * Asks without a run whether the target can be reached and lets us in; undefined where what opens is asked as a hub.
+ * @throws ExpectedError as it
+ */
 export async function probeByKind(
-  scenario: Scenario,
+  { target, service }: Scenario,
   context: TargetContext,
 ): Promise<ServiceProbe | undefined> {
-  return scenario.target && targetNamed(scenario.target.kind).probe?.(scenario, context);
-}
-
-function targetNamed(name: string): Target {
-  const target = targets.find(({ kind }) => kind === name);
-  if (target === undefined) throw new Error(`nothing opens targets of the kind ${name}`);
-  return target;
+  switch (target?.kind) {
+    case undefined:
+      return undefined;
+    case 'local': {
+      if (!isAzure(service)) return undefined;
+      const { value, dispose } = await startLocalServer(service, context.serverScript);
+      return probeConnection(value, context).finally(dispose);
+    }
+    case 'hubUrl': {
+      const text = referredConnection(target.urls, context);
+      return text === undefined ? undefined : probeConnection(text, context);
+    }
+    case 'connectionString':
+      return probeConnection(resolveText(target.value, context), context);
+  }
 }
 
 /** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
@@ -209,7 +187,7 @@ export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
 }
 
 /** @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target */
-export async function openConnection(
+async function openConnection(
   text: string,
   scenario: Scenario,
   context: TargetContext,

@@ -23,8 +23,7 @@ import {
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
 import { formsOf } from './identities/rowSecrets';
-import { settingOf } from './settings';
-import { secretVariable, type TargetContext } from './target';
+import { secretVariable, settingOf, type TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
 export async function resolveEndpoint(

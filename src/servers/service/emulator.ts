@@ -5,7 +5,7 @@ import type { Refusal } from '../http/ownRequests';
 import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';
-import { TokenSigner } from '../../wire/connect/accessTokens';
+import { signToken } from '../../wire/connect/accessTokens';
 import { isNestedTooDeep, objectIn } from '../../wire/message/jsonScan';
 import { decoded } from '../../wire/socket/proxy';
 import { connectionLimit, connectRateLimit } from '../../base/serviceTraits';
@@ -39,8 +39,9 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
   }
 
   clientToken(path: string, claims: TokenClaims, minutes: number): Promise<string> {
-    const signer = new TokenSigner({ accessKey: this.accessKey });
-    return signer.sign(this.urlsOf(path)[0]!, claims, Math.floor(Date.now() / 1000), 60 * minutes);
+    const { accessKey } = this;
+    const nowS = Math.floor(Date.now() / 1000);
+    return signToken({ accessKey }, this.urlsOf(path)[0]!, claims, nowS, 60 * minutes);
   }
 
   protected get accessKey(): string {

@@ -30,8 +30,8 @@ function credentialOf(
     case 'default':
       return new DefaultAzureCredential({
         processTimeoutInMs: programMs,
-        ...(tenantId !== undefined && { tenantId }),
-        ...(clientId !== undefined && { managedIdentityClientId: clientId }),
+        tenantId,
+        managedIdentityClientId: clientId,
       });
     case 'managedIdentity':
       return new ManagedIdentityCredential(clientId === undefined ? {} : { clientId });

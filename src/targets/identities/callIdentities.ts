@@ -1,4 +1,5 @@
 /** Identities of a command or a token endpoint: each is called for once before connections open, and again before its token expires. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint, IdentityRow } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { inBackground } from '../../base/background';
@@ -42,16 +43,7 @@ const realClock: CallClock = {
   // No step of the system time moves it.
   nowMs: () => performance.timeOrigin + performance.now(),
   sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const over = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', over);
-        resolve();
-      };
-      const timer = setTimeout(over, signal.aborted ? 0 : Math.min(ms, longestTimerMs));
-      timer.unref();
-      signal.addEventListener('abort', over);
-    }),
+    sleep(Math.min(ms, longestTimerMs), undefined, { signal, ref: false }).catch(() => undefined),
 };
 
 type Positioned = readonly [position: number, row: IdentityRow];
@@ -75,8 +67,7 @@ export class IdentityCaller implements IdentityCalls {
     private readonly clock: CallClock = realClock,
   ) {
     const { ca, proxies, insecureTls } = endpoint;
-    const way = { insecureTls, ...(ca && { ca }), ...(proxies && { proxies }) };
-    this.agents = new SocketAgents(way, call.spec.inFlight);
+    this.agents = new SocketAgents({ ca, proxies, insecureTls }, call.spec.inFlight);
     // URLs are shown without what may be secret.
     const given = [...Object.values(call.texts), call.body ?? []]
       .flat()
@@ -292,8 +283,7 @@ function rowIn(answer: string, nowMs: number): IdentityRow {
   const text = answer.trim();
   if (!text.startsWith('{')) {
     if (text === '' || /\s/.test(text)) throw noToken('is not a single token');
-    const expiresMs = jwtExpiryMs(text);
-    return { values: { token: text }, ...(expiresMs !== undefined && { expiresMs }) };
+    return { values: { token: text }, expiresMs: jwtExpiryMs(text) };
   }
   const values = objectIn(text) as Row | undefined;
   if (values === undefined) throw noToken('begins like JSON, but is not JSON');
@@ -303,7 +293,7 @@ function rowIn(answer: string, nowMs: number): IdentityRow {
   const { expires_in: life } = values;
   const lifeS = typeof life === 'number' ? life : Number.NaN;
   const expiresMs = lifeS > 0 ? nowMs + lifeS * 1000 : jwtExpiryMs(token);
-  return { values: { ...values, token }, ...(expiresMs !== undefined && { expiresMs }) };
+  return { values: { ...values, token }, expiresMs };
 }
 
 const noToken = (why: string): ConnectFailure =>
@@ -313,7 +303,7 @@ function failureOf(error: unknown): NonNullable<IdentityRow['failed']> {
   if (error instanceof ConnectFailure) {
     const { errorClass, message } = error;
     const isDown = error instanceof Unavailable || !saysNo.has(errorClass);
-    return { errorClass, message, ...(isDown && { isDown }) };
+    return { errorClass, message, isDown };
   }
   if (error instanceof CommandFailure)
     return { errorClass: error.isLate ? 'timeout' : 'identity', message: error.message };

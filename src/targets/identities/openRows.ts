@@ -30,26 +30,19 @@ export async function openRows(
     rows: await read(scenario.data.file),
     shared: scenario.data.take === 'shared',
   };
-  if (file !== undefined && identities?.kind === 'rows')
-    checkColumns(
-      file,
-      identities.rows.map(({ values }) => values),
-      needs,
-      'identity',
-    );
-  if (scenario.data && data) checkColumns(scenario.data.file, data.rows, needs, 'data');
+  const { file: dataFile = 'data' } = scenario.data ?? {};
+  if (file !== undefined && identities?.kind === 'rows') {
+    const rows = identities.rows.map(({ values }) => values);
+    checkColumns(file, rows, needs, 'identity');
+  }
+  if (data) checkColumns(dataFile, data.rows, needs, 'data');
   if (identities?.kind === 'rule') {
     checkRuleKey(identities);
     const { claims, user } = identities;
-    for (const { column } of [...partsIn(claims), ...user].filter(isData))
-      checkColumns(
-        scenario.data?.file ?? 'data',
-        data?.rows ?? [],
-        [{ name: 'data', column }],
-        'data',
-      );
+    const ofData = [...partsIn(claims), ...user].filter(isData);
+    checkColumns(dataFile, data?.rows ?? [], ofData, 'data');
   }
-  return { ...(identities && { identities }), ...(data && { data }) };
+  return { identities, data };
 }
 
 export interface RowProblem {

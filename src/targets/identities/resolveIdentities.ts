@@ -47,18 +47,17 @@ export function resolveIdentities(
     case 'rule':
       return { identities: ruleOf(spec, Math.min(spec.count ?? most, most), resolve, parts) };
     case 'command': {
-      const { command, env, count } = spec;
-      const call = { spec, count: Math.min(count ?? most, most), texts: all(env) };
-      return { call: { ...call, what: command.map(parts) } };
+      const { command, env, count = most } = spec;
+      const what = command.map(parts);
+      return { call: { spec, count: Math.min(count, most), texts: all(env), what } };
     }
     case 'url': {
-      const { headers, body, count } = spec;
-      const url = resolve(spec.url);
-      const call = {
-        ...{ spec, count: Math.min(count ?? most, most), texts: all(headers) },
-        url: url.replace(/\{[^{}]*\}/g, '0'),
-      };
-      return { call: { ...call, what: [parts(spec.url)], ...(body && { body: parts(body) }) } };
+      const { headers, body, count = most } = spec;
+      const url = resolve(spec.url).replace(/\{[^{}]*\}/g, '0');
+      const what = [parts(spec.url)];
+      const texts = all(headers);
+      const sent = body === undefined ? undefined : parts(body);
+      return { call: { spec, count: Math.min(count, most), texts, url, what, body: sent } };
     }
   }
 }
@@ -80,12 +79,16 @@ function ruleOf(
   const membersOf = (row: Row): Record<string, PersonalValue> =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, valueOf(value)]));
   return {
-    ...{ kind: 'rule', count, key: resolve(key), userClaim, lifetimeMs },
-    head: { alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) },
+    kind: 'rule',
+    count,
+    key: resolve(key),
+    userClaim,
+    lifetimeMs,
+    head: { alg: algorithm, typ: 'JWT', kid: keyId },
     user: parts(rule),
     claims: membersOf(claims),
-    ...(audience !== undefined && { audience: resolve(audience) }),
-    ...(issuer !== undefined && { issuer: resolve(issuer) }),
+    audience: audience === undefined ? undefined : resolve(audience),
+    issuer: issuer === undefined ? undefined : resolve(issuer),
   };
 }
 

@@ -21,12 +21,17 @@ import type { AppServerOptions } from '../../servers/appServer/appServer';
 import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';
 import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
-import type { WaySettings } from '../../wire/socket/socket';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import { refuseHosts, resolveEndpoint, secretsOf } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
-import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
-import { settingOf, signInUrls } from '../settings';
+import {
+  followPasses,
+  settingOf,
+  signInUrls,
+  type OpenTarget,
+  type ServiceProbe,
+  type TargetContext,
+} from '../target';
 import { resolveReferences } from '../../scenario/target/references';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -81,13 +86,14 @@ async function openDefaultMode(
   const { clientEndpoint, serverEndpoint, audience } = connection;
   const entrance: Entrance = [azureServiceOf(scenario.service), '/', 'appServer'];
   const { resolved, pass, opened } = await enterService(entrance, connection, scenario, context);
+  const { ca, clientCertificate, proxies, insecureTls } = resolved;
   const settings = {
     service: { clientEndpoint, serverEndpoint, audience, ...pass },
     hub: scenario.hub,
     serverConnections: scenario.serverConnections,
-    ...(scenario.serverStickyMode !== undefined && { stickyMode: scenario.serverStickyMode }),
+    stickyMode: scenario.serverStickyMode,
     protocols: [scenario.protocol],
-    ...wayOf(resolved),
+    ...{ ca, clientCertificate, proxies, insecureTls },
   };
   try {
     const servers = await startAppServers(context, settings, scenario.appServers);
@@ -102,13 +108,6 @@ async function openDefaultMode(
     throw error;
   }
 }
-
-const wayOf = ({ ca, clientCertificate, proxies, insecureTls }: Endpoint): WaySettings => ({
-  insecureTls,
-  ...(ca !== undefined && { ca }),
-  ...(clientCertificate !== undefined && { clientCertificate }),
-  ...(proxies !== undefined && { proxies }),
-});
 
 export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 
@@ -289,7 +288,7 @@ async function withUpstream(
     await dispose();
     throw error;
   }
-  return { ...opened, ...(opened.passes !== undefined && { notice: unchecked }), dispose };
+  return { ...opened, notice: opened.passes && unchecked, dispose };
 }
 
 function publicHostOf({ upstream }: Scenario, context: TargetContext): string | undefined {

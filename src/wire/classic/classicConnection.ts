@@ -1,20 +1,12 @@
 import { inBackground } from '../../base/background';
-import type { ErrorClass } from '../../base/errorClass';
-import type { Endpoint } from '../../base/endpoint';
-import {
-  ClientConnection,
-  lostForGood,
-  type HubConnection,
-  type HubListener,
-  type Opening,
-} from '../hub/clientConnection';
+import type { HubConnection, Opening } from '../hub/clientConnection';
+import { RecoverableConnection, recoveryAttemptMs } from '../hub/recoverableConnection';
 import { ConnectFailure, shownText } from '../connectFailure';
-import { WebSocketConnection } from '../hub/webSocketConnection';
 import { EventStreamInput, PollInput, type InputOwner } from '../http/httpInput';
 import { maximumBatchBytes } from '../http/httpConnection';
 import { ask } from '../http/negotiationRequest';
 import { Outbox, type OutboxOwner } from '../http/outbox';
-import { HubMessageError, type HubMessage } from '../message/hubMessage';
+import type { HubMessage } from '../message/hubMessage';
 import { objectIn, skipSpace } from '../message/jsonScan';
 import { Cookies } from '../socket/cookies';
 import { clientFrame } from '../socket/frame';
@@ -25,7 +17,6 @@ import { ClassicState, type FrameNews } from './classicState';
 
 /** Pause between two tries to come back, as in the official clients. */
 const retryMs = 2000;
-const attemptMs = 10_000;
 /** A poll that waits so long after the connection was lost has reached the server, as in the official clients. */
 const pollIsThereMs = 5000;
 const abortMs = 2000;
@@ -51,36 +42,25 @@ interface Early {
  * connection. Source: the clients of SignalR/SignalR, `TransportInitializationHandler`, `ClientTransportBase` and
  * those of the three transports.
  */
-export class ClassicConnection
-  extends ClientConnection
-  implements HubListener, InputOwner, OutboxOwner
-{
+export class ClassicConnection extends RecoverableConnection implements InputOwner, OutboxOwner {
   readonly connectionId: string | undefined;
   /** Servers send keep-alives, clients of this protocol none. */
   readonly hasOwnKeepAlive = true;
-  private readonly endpoint: Endpoint;
   private readonly terms: ClassicTerms;
   private readonly memory = new ClassicState();
   private readonly requests: ClassicRequests;
   private readonly agents: SocketAgents;
   private readonly signal: AbortSignal;
-  private socket: WebSocketConnection | undefined;
   private input: EventStreamInput | PollInput | undefined;
   private readonly outbox: Outbox | undefined;
   /** What came before the server had answered that the connection has started. */
   private early: Early[] = [];
   private earlyBytes = 0;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
-  private lostMs = 0;
-  /** When it came back last. */
-  private backMs = -Infinity;
-  private timer: NodeJS.Timeout | undefined;
 
   private constructor(place: ClassicPlace & { readonly agents: SocketAgents }, opening: Opening) {
-    super({ ...opening, options: ofBatches(opening.options) });
+    const { disconnectMs } = place.terms;
+    super({ ...opening, options: ofBatches(opening.options) }, retryMs, disconnectMs);
     const { endpoint, signal } = opening;
-    this.endpoint = endpoint;
     this.terms = place.terms;
     this.agents = place.agents;
     this.signal = signal;
@@ -102,21 +82,10 @@ export class ClassicConnection
     });
   }
 
-  override get isOpen(): boolean {
-    return this.state === 'open' || this.state === 'recovering';
-  }
-
-  send(frame: Buffer): boolean {
-    if (this.socket !== undefined) return this.socket.send(frame);
-    const waitingBytes = this.outbox?.send(frame) ?? this.wait(frame);
-    if (waitingBytes > this.options.maximumUnsentBytes)
-      this.fail(
-        new ConnectFailure(
-          'blocked',
-          `${waitingBytes} bytes were waiting for the server to read them`,
-        ),
-      );
-    return this.outbox !== undefined;
+  override send(frame: Buffer): boolean {
+    if (this.outbox === undefined) return super.send(frame);
+    this.limitUnsent(this.outbox.send(frame));
+    return true;
   }
 
   sendMessage(message: HubMessage): number {
@@ -158,7 +127,7 @@ export class ClassicConnection
     }
   }
 
-  destroy(): void {
+  override destroy(): void {
     this.stop();
     this.letGo();
     this.outbox?.destroy();
@@ -173,16 +142,10 @@ export class ClassicConnection
     socket.closeReason = this.closeReason;
   }
 
-  lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
-    if (this.socket !== undefined && this.socket !== socket) return;
-    this.socket = undefined;
-    this.pipeLost(new ConnectFailure(errorClass, text));
-  }
-
   // What comes over a stream of events or as answers to polls.
 
   onReady(): void {
-    if (this.state === 'recovering') this.cameBack();
+    if (this.state === 'recovering') this.resume();
     else if (this.state === 'connecting') this.stopwatch?.done('upgrade');
   }
 
@@ -226,47 +189,24 @@ export class ClassicConnection
     const { endpoint, requests } = this;
     const { transport } = endpoint;
     if (transport === undefined) {
-      inBackground(this.openSocket({ signal, stopwatch }));
+      const where = { ...requests.where, url: requests.url(requests.receiving) };
+      this.openSocket(where, { signal, stopwatch });
       return;
     }
     const most = this.options.maximumMessageBytes;
     this.input =
       transport === 'LongPolling'
-        ? new PollInput(requests, endpoint, this, most, this.terms.pollMs + attemptMs)
+        ? new PollInput(requests, endpoint, this, most, this.terms.pollMs + recoveryAttemptMs)
         : new EventStreamInput(requests, endpoint, this, most);
     this.input.open(stopwatch);
   }
 
-  private async openSocket({
-    signal,
-    stopwatch,
-  }: Pick<Opening, 'signal' | 'stopwatch'>): Promise<void> {
-    try {
-      const { index, endpoint, options, requests, codec } = this;
-      const opening = { index, endpoint, listener: this, options: { ...options, codec } };
-      const where = { ...requests.where, url: requests.url(requests.receiving) };
-      const socket = await WebSocketConnection.open(where, { ...opening, signal, stopwatch });
-      if (this.stopped) socket.destroy();
-      else if (socket.isOpen) this.opened(socket);
-    } catch (error) {
-      if (!(error instanceof ConnectFailure)) throw error;
-      this.pipeLost(error);
-    }
-  }
-
-  private opened(socket: WebSocketConnection): void {
-    this.socket = socket;
-    if (this.state === 'recovering') this.cameBack();
-  }
-
-  /** Ends the connection where a frame cannot be read; the reader of WebSockets does so by itself. */
+  /** The reader of WebSockets guards itself. */
   private guarded(work: () => void): void {
     try {
       work();
     } catch (error) {
-      if (error instanceof ConnectFailure) this.fail(error);
-      else if (error instanceof HubMessageError) this.drop('protocol', error.message);
-      else throw error;
+      this.unreadable(error);
     }
   }
 
@@ -350,61 +290,25 @@ export class ClassicConnection
     }, withinMs);
   }
 
-  /** Before it is open that is the end; else the client comes back while the server waits for it. */
-  private pipeLost(failure: ConnectFailure): void {
-    if (this.stopped) return;
-    const isOver = performance.now() - this.lostMs > this.terms.disconnectMs;
-    if (!this.isOpen || lostForGood.has(failure.errorClass)) this.fail(failure);
-    else if (this.state === 'open') {
-      this.state = 'recovering';
-      this.lostMs = performance.now();
-      this.requests.receiving = 'reconnect';
-      this.listener.interrupted?.(this, failure.errorClass, failure.message);
-      // A server that ends each request at once is not asked without end.
-      if (this.lostMs - this.backMs > retryMs) this.comeBack();
-      else this.comeBackLater();
-    } else if (isOver) this.fail(failure);
-    else this.comeBackLater();
+  protected override pipeLost(failure: ConnectFailure): void {
+    if (this.state === 'open') this.requests.receiving = 'reconnect';
+    super.pipeLost(failure);
   }
 
-  private comeBackLater(): void {
-    clearTimeout(this.timer);
-    // Spread, so that those who were lost together do not come back together.
-    this.timer = setTimeout(() => this.comeBack(), retryMs * (0.5 + Math.random()));
-  }
-
-  private comeBack(): void {
+  protected recover(): void {
     if (this.stopped) return;
-    this.begin({ signal: AbortSignal.timeout(attemptMs), stopwatch: undefined });
+    this.begin({ signal: AbortSignal.timeout(recoveryAttemptMs) });
     if (this.endpoint.transport === undefined) return;
     const isPoll = this.input instanceof PollInput;
     clearTimeout(this.timer);
     this.timer = setTimeout(
       () => {
         if (this.state !== 'recovering') return;
-        if (isPoll) this.cameBack();
+        if (isPoll) this.resume();
         else this.onFailure(new ConnectFailure('timeout', 'no answer to reconnect in time'));
       },
-      isPoll ? pollIsThereMs : attemptMs,
+      isPoll ? pollIsThereMs : recoveryAttemptMs,
     );
-  }
-
-  private cameBack(): void {
-    clearTimeout(this.timer);
-    this.state = 'open';
-    this.closeReason = undefined;
-    this.backMs = performance.now();
-    this.listener.recovered?.(this, this.backMs - this.lostMs);
-    const frames = this.waiting;
-    this.waiting = [];
-    this.waitingBytes = 0;
-    for (const frame of frames) if (this.socket?.isOpen === true) this.socket.send(frame);
-  }
-
-  /** @returns bytes that wait for another socket */
-  private wait(frame: Buffer): number {
-    this.waiting.push(frame);
-    return (this.waitingBytes += frame.length);
   }
 
   private letGo(): void {
@@ -413,11 +317,9 @@ export class ClassicConnection
     this.socket = this.input = undefined;
   }
 
-  private stop(): void {
-    this.state = 'closed';
-    this.waiting = [];
+  protected override stop(): void {
+    super.stop();
     this.early = [];
-    clearTimeout(this.timer);
   }
 }
 

@@ -29,7 +29,6 @@ export class AccessTokens implements ClientTokens {
   /** Of the clients: what the run needs, for any group. */
   readonly roles: readonly string[];
   private pass: ServicePass;
-  private signer: TokenSigner;
   private readonly kept = new Map<string, { readonly token: string; readonly expiresS: number }>();
 
   /**
@@ -45,12 +44,10 @@ export class AccessTokens implements ClientTokens {
     const { roles } = services[access.kind];
     this.roles = [...new Set(permissions.flatMap((permission) => roles?.[permission] ?? []))];
     this.pass = access;
-    this.signer = new TokenSigner(access);
   }
 
   renew(pass: ServicePass): void {
     this.pass = pass;
-    this.signer = new TokenSigner(pass);
     this.kept.clear();
   }
 
@@ -96,7 +93,7 @@ export class AccessTokens implements ClientTokens {
   }
 
   private sign(audience: string, claims: Claims): Promise<string> {
-    return this.signer.sign(audience, claims, this.nowS());
+    return signToken(this.pass, audience, claims, this.nowS());
   }
 }
 
@@ -104,29 +101,25 @@ export class AccessTokens implements ClientTokens {
 export const tokenLifeS = 24 * 3600;
 
 /**
- * Signs access tokens: HS256 with the text of the key, which is not decoded although it looks like base64.
+ * Signs an access token: HS256 with the text of the key, which is not decoded although it looks like base64.
  * A key that was lent is named in the header. Sources: "Azure SignalR service data plane REST API", heading
  * "Authenticate via Azure SignalR Service AccessKey"; Azure/azure-signalr, `AuthUtility`.
+ *
+ * @param nowS seconds since 1970. @param lifeS seconds until it expires
  */
-export class TokenSigner {
-  private readonly key: Uint8Array | undefined;
-  private readonly header: { readonly alg: string; readonly typ: string; readonly kid?: string };
-
-  constructor(pass: ServicePass) {
-    const { id, text } =
-      'accessKey' in pass ? { text: pass.accessKey, id: undefined } : (pass.signingKey ?? {});
-    this.key = text === undefined ? undefined : new TextEncoder().encode(text);
-    this.header = { alg: 'HS256', typ: 'JWT', ...(id !== undefined && { kid: id }) };
-  }
-
-  /** @param nowS seconds since 1970. @param lifeS seconds until it expires */
-  sign(audience: string, claims: Claims, nowS: number, lifeS = tokenLifeS): Promise<string> {
-    if (this.key === undefined) throw new Error('nothing to sign tokens with');
-    return new SignJWT({ ...claims })
-      .setProtectedHeader({ ...this.header })
-      .setAudience(audience)
-      .setIssuedAt(nowS)
-      .setExpirationTime(nowS + lifeS)
-      .sign(this.key);
-  }
+export async function signToken(
+  pass: ServicePass,
+  audience: string,
+  claims: Claims,
+  nowS: number,
+  lifeS = tokenLifeS,
+): Promise<string> {
+  const key = 'accessKey' in pass ? { text: pass.accessKey, id: undefined } : pass.signingKey;
+  if (key === undefined) throw new Error('nothing to sign tokens with');
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: key.id })
+    .setAudience(audience)
+    .setIssuedAt(nowS)
+    .setExpirationTime(nowS + lifeS)
+    .sign(new TextEncoder().encode(key.text));
 }

@@ -77,43 +77,37 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
     tokens === undefined && endpoint.accessToken !== undefined
       ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
       : undefined;
-  if (endpoint.classic === true) return openClassic(endpoint, url, agents, opening, renewal);
-  const where: Negotiated = endpoint.skipNegotiation
-    ? {
+  const asked = negotiationOf(endpoint, url);
+  const negotiates = asked.hub !== undefined || !endpoint.skipNegotiation;
+  const { terms, ...where }: Admission = negotiates
+    ? await negotiate(endpoint, asked, agents, signal, renewal)
+    : {
         url: withQuery(url, endpoint.query),
         headers: endpoint.headers,
         accessToken: endpoint.accessToken,
-      }
-    : await negotiate(endpoint, { url }, agents, signal, renewal);
-  if (!endpoint.skipNegotiation) stopwatch?.done('negotiate');
+      };
+  if (negotiates) stopwatch?.done('negotiate');
+  const { hub } = asked;
+  if (hub !== undefined) {
+    if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
+    // Its hubs know no other codec.
+    const { codec = classicCodec(hub) } = options;
+    const place = { where, terms, hub, agents };
+    return ClassicConnection.open(place, { ...opening, options: { ...options, codec } });
+  }
   const OverWebSocket =
     options.codec?.recovery !== undefined ? ReliableConnection : WebSocketConnection;
   const Transport = endpoint.transport === undefined ? OverWebSocket : HttpConnection;
   return Transport.open(where, opening);
 }
 
-/** A hub of ASP.NET SignalR, which always negotiates, and knows no other codec. */
-async function openClassic(
-  endpoint: Endpoint,
-  url: string,
-  agents: SocketAgents,
-  opening: Opening,
-  renewal: OwnRenewal | undefined,
-): Promise<HubConnection> {
-  const { hub } = hubUnder(url);
-  const asked = negotiationOf(endpoint, url);
-  const { signal, stopwatch, options } = opening;
-  const { terms, ...where } = await negotiate(endpoint, asked, agents, signal, renewal);
-  if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
-  stopwatch?.done('negotiate');
-  const codec = options.codec ?? classicCodec(hub);
-  const all = { ...opening, options: { ...options, codec } };
-  return ClassicConnection.open({ where, terms, hub, agents }, all);
-}
+type Admission = Negotiated & { readonly terms?: ClassicTerms };
 
 /** Whom clients ask, and how; absent: as hubs of ASP.NET Core are asked. */
 interface Asked {
   readonly url: string;
+  /** Name of a hub of ASP.NET SignalR, which always negotiates. */
+  readonly hub?: string;
   readonly form?: NegotiationForm<ClassicTerms>;
 }
 
@@ -121,7 +115,7 @@ interface Asked {
 export function negotiationOf({ classic }: Endpoint, target: string): Asked {
   if (classic !== true) return { url: target };
   const { base, hub } = hubUnder(target);
-  return { url: base, form: classicNegotiation(hub) };
+  return { url: base, hub, form: classicNegotiation(hub) };
 }
 
 const renewalMs = 10_000;
@@ -139,7 +133,7 @@ export async function negotiate(
   agents: SocketAgents,
   signal: AbortSignal,
   own?: OwnRenewal,
-): Promise<Negotiated & { readonly terms?: ClassicTerms }> {
+): Promise<Admission> {
   const { form = coreNegotiation } = asked;
   let url = withQuery(asked.url, endpoint.query);
   const cookies = new Cookies();
@@ -147,13 +141,14 @@ export async function negotiate(
     headers: endpoint.headers,
     accessToken: endpoint.accessToken,
     cookies,
-    ...(own?.renewAtMs !== undefined && {
-      renewAtMs: own.renewAtMs,
-      renew: async () => {
-        const { endpoint: now, renewAtMs } = await own.again();
-        return { accessToken: now.accessToken, renewAtMs };
-      },
-    }),
+    renewAtMs: own?.renewAtMs,
+    renew:
+      own?.renewAtMs === undefined
+        ? undefined
+        : async () => {
+            const { endpoint: now, renewAtMs } = await own.again();
+            return { accessToken: now.accessToken, renewAtMs };
+          },
   };
   for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
     const { method } = form;
@@ -178,13 +173,8 @@ export async function negotiate(
           return { accessToken: await renewedToken(asking, asked, agents) };
         },
       };
-    const { connectionId, terms } = said;
-    if (said.isFinal)
-      return {
-        ...{ url, ...credentials },
-        ...(connectionId !== undefined && { connectionId }),
-        ...(terms !== undefined && { terms }),
-      };
+    const { isFinal, connectionId, terms } = said;
+    if (isFinal) return { url, ...credentials, connectionId, terms };
   }
   throw negotiationFailure(`more than ${maximumRedirects} redirects`);
 }
@@ -204,17 +194,15 @@ export function readNegotiation(body: string, endpoint: Endpoint, hub: URL): Neg
   const fields = answerFields(body);
   if (typeof fields['error'] === 'string') throw negotiationFailure(shownText(fields['error']));
   if (typeof fields['url'] !== 'string') {
-    const { connectionId } = fields;
-    return {
-      url: withId(hub, fields, endpoint.transport ?? 'WebSockets'),
-      isFinal: true,
-      ...(typeof connectionId === 'string' && { connectionId }),
-    };
+    const url = withId(hub, fields, endpoint.transport ?? 'WebSockets');
+    return { url, isFinal: true, connectionId: optional(fields['connectionId']) };
   }
   const url = redirectedHub(endpoint, hub, fields['url']);
-  const { accessToken } = fields;
-  return { url, isFinal: false, ...(typeof accessToken === 'string' ? { accessToken } : {}) };
+  return { url, isFinal: false, accessToken: optional(fields['accessToken']) };
 }
+
+const optional = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
 function negotiateUrl(hub: URL): URL {
   const url = new URL(hub);

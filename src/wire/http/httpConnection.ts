@@ -1,9 +1,9 @@
 /** Hub connections over server-sent events and long polling: one way in, one way out. */
 import type { HttpTransport } from '../../base/endpoint';
 import { ClientConnection, type Opening } from '../hub/clientConnection';
-import { ConnectFailure } from '../connectFailure';
+import type { ConnectFailure } from '../connectFailure';
 import { closeTimeoutMs, handshakeEnd } from '../hub/webSocketConnection';
-import { HubMessageError, type HubMessage } from '../message/hubMessage';
+import type { HubMessage } from '../message/hubMessage';
 import { HttpRequests } from './httpChannel';
 import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
 import { Outbox, type OutboxOwner } from './outbox';
@@ -51,9 +51,7 @@ export class HttpConnection extends ClientConnection implements InputOwner, Outb
   }
 
   send(message: Buffer): boolean {
-    const unsentBytes = this.outbox.send(message);
-    if (unsentBytes > this.options.maximumUnsentBytes)
-      this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
+    this.limitUnsent(this.outbox.send(message));
     return true;
   }
 
@@ -102,9 +100,7 @@ export class HttpConnection extends ClientConnection implements InputOwner, Outb
         if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
       }
     } catch (error) {
-      if (error instanceof ConnectFailure) this.fail(error);
-      else if (error instanceof HubMessageError) this.drop('protocol', error.message);
-      else throw error;
+      this.unreadable(error);
     }
   }
 

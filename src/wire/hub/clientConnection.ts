@@ -6,6 +6,7 @@ import type { ConnectStopwatch } from '../socket/socket';
 import type { UnfinishedBudget } from '../socket/unfinished';
 import { type HubMessage, hubMessageType, type Completion } from '../message/hubMessage';
 import { type HubCodec, jsonCodec } from '../message/hubCodec';
+import { FrameError } from '../socket/frameReader';
 
 /** What an open connection reports. One listener serves all connections of a worker. */
 export interface HubListener {
@@ -104,13 +105,6 @@ export interface HubConnection {
   drop(errorClass: ErrorClass, text: string): void;
 }
 
-/** Ways to be lost after which a server would not take a client back, or we would not want it. */
-export const lostForGood: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
-  'protocol',
-  'unauthorized',
-  'notFound',
-]);
-
 /** What all client connections have in common: they open once and come to one end, which is reported once. */
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
@@ -142,7 +136,7 @@ export abstract class ClientConnection implements HubConnection {
   abstract destroy(): void;
 
   get isOpen(): boolean {
-    return this.state === 'open';
+    return this.state === 'open' || this.state === 'recovering';
   }
 
   get stopped(): boolean {
@@ -195,6 +189,18 @@ export abstract class ClientConnection implements HubConnection {
 
   protected release(): void {
     this.destroy();
+  }
+
+  /** Ends the connection where what came cannot be read. @throws what is no doing of the server */
+  protected unreadable(error: unknown): void {
+    if (error instanceof ConnectFailure) this.fail(error);
+    else if (error instanceof FrameError) this.drop('protocol', error.message);
+    else throw error;
+  }
+
+  protected limitUnsent(bytes: number, what = 'the server to read them'): void {
+    if (bytes > this.options.maximumUnsentBytes)
+      this.fail(new ConnectFailure('blocked', `${bytes} bytes were waiting for ${what}`));
   }
 
   /** Ends the connection, and notifies whoever opens it or, once it is open, the listener. */

@@ -1,18 +1,9 @@
-import { inBackground } from '../../base/background';
 import type { ErrorClass } from '../../base/errorClass';
-import {
-  ClientConnection,
-  lostForGood,
-  type HubConnection,
-  type HubListener,
-  type Opening,
-} from './clientConnection';
-import { ConnectFailure } from '../connectFailure';
-import type { Endpoint } from '../../base/endpoint';
 import type { Recoverable, RecoveryForm } from '../message/hubCodec';
-import { WebSocketConnection } from './webSocketConnection';
 import type { HubMessage } from '../message/hubMessage';
 import type { Negotiated } from '../socket/upgrade';
+import type { HubConnection, Opening } from './clientConnection';
+import { RecoverableConnection, recoveryAttemptMs } from './recoverableConnection';
 
 /** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */
 const ackCount = 200;
@@ -20,65 +11,41 @@ const ackBytes = 4 * 1024 * 1024;
 const ackMs = 1000;
 /** The service keeps a lost client so long at least. */
 const recoverableMs = 30_000;
-const attemptMs = 10_000;
 const retryMs = 1000;
 /** Close code of a service that has given the client up. */
 const policyViolation = 1008;
 
 /**
- * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and takes
- * another socket when it loses one. The service sends again what was not acknowledged, and what is sent
- * meanwhile waits here, so that the owner sees one connection and each message once. Source: "Azure Web PubSub supported Reliable
+ * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and the service sends again
+ * what was not acknowledged; its owner gets each message once. Source: "Azure Web PubSub supported Reliable
  * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
  */
-export class ReliableConnection extends ClientConnection implements HubListener {
-  private readonly endpoint: Endpoint;
+export class ReliableConnection extends RecoverableConnection {
   private readonly form: RecoveryForm;
   readonly hasOwnKeepAlive = false;
   connectionId: string | undefined;
-  private socket: WebSocketConnection | undefined;
   private reconnectionToken = '';
   /** Largest sequence id so far, and what has come since the last acknowledgement. */
   private largestId = 0;
   private unackedCount = 0;
   private unackedBytes = 0;
   private ackTimer: NodeJS.Timeout | undefined;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
-  private lostMs = 0;
-  /** When it came back last. */
-  private backMs = -Infinity;
-  private retryTimer: NodeJS.Timeout | undefined;
-
   private constructor(
     private readonly where: Negotiated,
     opening: Opening,
   ) {
-    super(opening);
-    this.endpoint = opening.endpoint;
+    super(opening, retryMs, recoverableMs);
     const { recovery } = this.codec;
-    if (recovery === undefined) throw new Error('nobody comes back in that protocol');
+    if (recovery === undefined) throw new Error('a protocol without recovery');
     this.form = recovery;
   }
 
   static open(where: Negotiated, opening: Opening): Promise<ReliableConnection> {
     const connection = new ReliableConnection(where, opening);
-    return connection.opens(where.url.href, opening, () => {
-      inBackground(connection.openSocket(where, opening));
-    });
-  }
-
-  override get isOpen(): boolean {
-    return this.state === 'open' || this.state === 'recovering';
-  }
-
-  send(frame: Buffer): boolean {
-    if (this.socket !== undefined) return this.socket.send(frame);
-    this.waiting.push(frame);
-    this.waitingBytes += frame.length;
-    if (this.waitingBytes > this.options.maximumUnsentBytes)
-      super.drop('blocked', `${this.waitingBytes} bytes were waiting for another socket`);
-    return false;
+    const { signal, stopwatch } = opening;
+    return connection.opens(where.url.href, opening, () =>
+      connection.openSocket(where, { signal, stopwatch }),
+    );
   }
 
   sendMessage(message: HubMessage): number {
@@ -89,11 +56,6 @@ export class ReliableConnection extends ClientConnection implements HubListener 
   close(): void {
     this.stop();
     this.socket?.close();
-  }
-
-  destroy(): void {
-    this.stop();
-    this.socket?.destroy();
   }
 
   override drop(errorClass: ErrorClass, text: string): void {
@@ -120,80 +82,29 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     socket.closeReason = this.closeReason;
   }
 
-  lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
-    this.socket = undefined;
-    if (socket.closeCode === policyViolation) {
-      super.drop(errorClass, text);
-      return;
-    }
-    // Its end may come in one read with what opens it: before it is ours, nobody is back.
-    if (this.state !== 'open' || lostForGood.has(errorClass)) {
-      this.failed(new ConnectFailure(errorClass, text));
-      return;
-    }
-    this.state = 'recovering';
-    this.lostMs = performance.now();
+  override lost(socket: HubConnection, errorClass: ErrorClass, text: string): void {
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
-    this.listener.interrupted?.(this, errorClass, text);
-    // A service that ends each socket at once is not asked without end.
-    if (this.lostMs - this.backMs > retryMs) this.recover();
-    else this.recoverLater();
+    if (socket.closeCode !== policyViolation) super.lost(socket, errorClass, text);
+    else {
+      this.socket = undefined;
+      super.drop(errorClass, text);
+    }
   }
 
-  private recoverLater(): void {
-    // Spread, so that those who were lost together do not come back together.
-    this.retryTimer = setTimeout(() => this.recover(), retryMs * (0.5 + Math.random()));
-  }
-
-  private recover(): void {
+  protected recover(): void {
     const url = new URL(this.where.url);
     url.searchParams.set('awps_connection_id', this.connectionId ?? '');
     url.searchParams.set('awps_reconnection_token', this.reconnectionToken);
     // The token of recovery stands for the access token, which may have expired.
     const { headers } = this.where;
-    inBackground(this.openSocket({ url, headers }, { signal: AbortSignal.timeout(attemptMs) }));
-  }
-
-  private async openSocket(
-    where: Negotiated,
-    { signal, stopwatch }: Pick<Opening, 'signal' | 'stopwatch'>,
-  ): Promise<void> {
-    try {
-      const { index, endpoint, options } = this;
-      const opening = { index, endpoint, listener: this, options, signal, stopwatch };
-      const socket = await WebSocketConnection.open(where, opening);
-      if (this.stopped) socket.destroy();
-      else if (socket.isOpen) this.opened(socket);
-    } catch (error) {
-      if (!(error instanceof ConnectFailure)) throw error;
-      this.failed(error);
-    }
+    this.openSocket({ url, headers }, { signal: AbortSignal.timeout(recoveryAttemptMs) });
   }
 
   /** A new client is connected when the service says so, one that comes back as soon as its socket is open. */
-  private opened(socket: WebSocketConnection): void {
-    this.socket = socket;
-    if (this.state !== 'recovering') return;
-    this.state = 'open';
-    this.closeReason = undefined;
-    this.backMs = performance.now();
-    this.listener.recovered?.(this, this.backMs - this.lostMs);
-    const frames = this.waiting;
-    this.waiting = [];
-    this.waitingBytes = 0;
-    for (const frame of frames) if (socket.isOpen) socket.send(frame);
+  protected override resume(): void {
+    super.resume();
     if (this.unackedCount > 0) this.ack();
-  }
-
-  private failed(failure: ConnectFailure): void {
-    if (this.stopped) return;
-    const isOver = performance.now() - this.lostMs > recoverableMs;
-    if (this.state === 'connecting' || isOver || lostForGood.has(failure.errorClass)) {
-      this.fail(failure);
-      return;
-    }
-    this.recoverLater();
   }
 
   private connected({ connectionId, reconnectionToken }: Recoverable): void {
@@ -218,10 +129,8 @@ export class ReliableConnection extends ClientConnection implements HubListener 
     this.socket?.sendBytes(this.form.sequenceAck(this.largestId));
   }
 
-  private stop(): void {
-    this.state = 'closed';
-    this.waiting = [];
+  protected override stop(): void {
+    super.stop();
     clearTimeout(this.ackTimer);
-    clearTimeout(this.retryTimer);
   }
 }

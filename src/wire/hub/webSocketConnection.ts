@@ -67,9 +67,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     socket.write(frame);
     const unsentBytes = socket.writableLength;
     if (unsentBytes === 0) return true;
-    if (unsentBytes > this.options.maximumUnsentBytes) {
-      this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
-    }
+    this.limitUnsent(unsentBytes);
     return false;
   }
 
@@ -105,11 +103,8 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
       const start = this.state === 'upgrading' ? this.takeHead(buffer, length) : 0;
       if (start < length && this.state !== 'closed') this.reader.read(buffer, start, length, this);
     } catch (error) {
-      if (error instanceof ConnectFailure) this.fail(error);
-      else if (error instanceof FrameError || error instanceof HubMessageError) {
-        this.farewell = error.closeCode;
-        this.drop('protocol', error.message);
-      } else throw error;
+      if (error instanceof FrameError) this.farewell = error.closeCode;
+      this.unreadable(error);
     }
   }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeCode as closeCodes } from '../socket/frame';
+import { FrameError } from '../socket/frameReader';
 import { isNestedTooDeep, maximumDepth, type JsonObject } from './jsonScan';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
@@ -60,14 +61,8 @@ export type HubMessage =
 /** Ends every message on the wire; it cannot occur inside JSON text. */
 export const recordSeparator = 0x1e;
 
-export class HubMessageError extends Error {
-  constructor(
-    message: string,
-    readonly closeCode: number = closeCodes.protocolError,
-  ) {
-    super(message);
-  }
-}
+/** A violation of the hub protocol inside frames that are right. */
+export class HubMessageError extends FrameError {}
 
 /** The text in `start`…`end`. @throws HubMessageError when it is not UTF-8 */
 export function textIn(buffer: Buffer, start: number, end: number): string {

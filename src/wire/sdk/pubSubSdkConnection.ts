@@ -102,10 +102,6 @@ class PubSubSdkConnection extends OfficialConnection {
     });
   }
 
-  override get isOpen(): boolean {
-    return this.state === 'open' || this.state === 'recovering';
-  }
-
   sendMessage(message: HubMessage): number {
     // The client pings and acknowledges by itself.
     if (message.type !== hubMessageType.invocation) return NaN;
