@@ -430,22 +430,30 @@ export const webSocketCases: readonly WebSocketCase[] = [
 ];
 
 /** A frame as it stands on the wire. @param mask of a client */
-export function wireFrame({ code, payload, last, reserved }: Frame, mask?: Buffer): Buffer {
+function wireFrame({ code, payload, last, reserved }: Frame, mask?: Buffer): Buffer {
   const { length } = payload;
   const wide = length < 126 ? 0 : length < 65_536 ? 2 : 8;
-  const head = Buffer.alloc(2 + wide);
-  head[0] = (last ? 0x80 : 0) | (reserved << 4) | code;
-  head[1] = (mask === undefined ? 0 : 0x80) | (wide === 0 ? length : wide === 2 ? 126 : 127);
-  if (wide === 2) head.writeUInt16BE(length, 2);
-  if (wide === 8) head.writeBigUInt64BE(BigInt(length), 2);
-  if (mask === undefined) return Buffer.concat([head, payload]);
-  const masked = Buffer.from(payload.map((byte, at) => byte ^ mask[at & 3]!));
-  return Buffer.concat([head, mask, masked]);
+  const start = 2 + wide + (mask?.length ?? 0);
+  const bytes = Buffer.alloc(start + length);
+  bytes[0] = (last ? 0x80 : 0) | (reserved << 4) | code;
+  bytes[1] = (mask === undefined ? 0 : 0x80) | (wide === 0 ? length : wide === 2 ? 126 : 127);
+  if (wide === 2) bytes.writeUInt16BE(length, 2);
+  if (wide === 8) bytes.writeBigUInt64BE(BigInt(length), 2);
+  mask?.copy(bytes, 2 + wide);
+  payload.copy(bytes, start);
+  if (mask !== undefined) for (let at = 0; at < length; at++) bytes[start + at]! ^= mask[at & 3]!;
+  return bytes;
 }
 
 /** What is written, piece by piece. */
 export function piecesOfCase({ frames, chop }: WebSocketCase, mask?: Buffer): Buffer[] {
-  const written = frames.map((each) => wireFrame(each, mask));
+  // A case may have one frame a thousand times.
+  const known = new Map<Frame, Buffer>();
+  const written = frames.map((each) => {
+    const bytes = known.get(each) ?? wireFrame(each, mask);
+    known.set(each, bytes);
+    return bytes;
+  });
   if (chop === 'frames') return written;
   const all = Buffer.concat(written);
   return chop === undefined ? [all] : cut(all, chop);

@@ -178,10 +178,8 @@ class RawSocket {
           ? bytes.readUInt16BE(2)
           : Number(bytes.readBigUInt64BE(2));
     await this.atLeast(start + length);
-    const frame = {
-      code: this.bytes[0]! & 0x0f,
-      payload: this.bytes.subarray(start, start + length),
-    };
+    const payload = this.bytes.subarray(start, start + length);
+    const frame = { code: this.bytes[0]! & 0x0f, payload };
     this.bytes = this.bytes.subarray(start + length);
     return frame;
   }

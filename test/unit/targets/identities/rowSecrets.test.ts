@@ -8,7 +8,7 @@ describe('what lets connections in, one by one', () => {
     accessToken: [{ name: 'identity', column: 'pass' }],
     identities: {
       kind: 'rows',
-      rows: Array.from({ length: 100_000 }, (_, at) => ({
+      rows: Array.from({ length: 10_000 }, (_, at) => ({
         values: { user: `user-number-${at}`, pass: `T0ken-${at}==`, password: `pa ss${at}word` },
       })),
     },
@@ -18,8 +18,8 @@ describe('what lets connections in, one by one', () => {
   it('is taken out of texts, and what is no secret stays', () => {
     const shown = (text: string): string => hider.hide(text);
     assert.equal(
-      shown('no T0ken-99999== for user-number-99999'),
-      'no (redacted) for user-number-99999',
+      shown('no T0ken-9999== for user-number-9999'),
+      'no (redacted) for user-number-9999',
     );
     assert.equal(
       shown('?access_token=T0ken-5%3D%3D&room=lobby-room'),
@@ -30,9 +30,9 @@ describe('what lets connections in, one by one', () => {
       '"(redacted)", (redacted) (redacted)',
     );
     assert.equal(shown('ss77word'), '(redacted)');
-    assert.equal(shown('T0ken-100000=='), 'T0ken-100000==');
+    assert.equal(shown('T0ken-10000=='), 'T0ken-10000==');
     // Cut off, as texts of servers are.
-    assert.equal(shown('no T0ken-9999…'), 'no (redacted)');
+    assert.equal(shown('no T0ken-999…'), 'no (redacted)');
     assert.equal(shown('token=bG9naW…'), 'token=(redacted)');
     assert.equal(shown('no T0kens…'), 'no T0kens…');
   });

@@ -147,7 +147,7 @@ describe('the handshake', () => {
 
   it('is refused by an error that is nested without end, and ends nothing else', () => {
     const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-    for (const levels of [2000, 3000, 100_000, 1_000_000])
+    for (const levels of [2000, 3000, 100_000])
       for (const text of [`{"error":${deep(levels)}}`, `{"error":${'{"a":'.repeat(levels)}`]) {
         try {
           readHandshakeAnswer(text);

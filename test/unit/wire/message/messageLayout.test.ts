@@ -3,12 +3,9 @@ import { ticksOf, type MessageArgument } from '../../../../src/base/message';
 import {
   measureShape,
   recordLatencyShape,
-  streamLayoutOf,
-  type MessageLayout,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
-import type { StreamInvocation } from '../../../../src/wire/message/hubMessage';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
 import { stampLength, writeStamp, type Stamp } from '../../../../src/wire/message/stamp';
 
@@ -40,47 +37,6 @@ const json = (shape: MessageShape, receiver?: string): string =>
 const payload = 'p'.repeat(60);
 
 describe('the layout of messages', () => {
-  for (const codec of [jsonCodec, messagePackCodec]) {
-    it(`that open streams, and of items that go up in them, in ${codec.protocol}`, () => {
-      const ids = { callId: Buffer.from('i00000001'), streamId: Buffer.from('u00000001') };
-      const source = { id: codec.textBytes('me"'), index: 12, ...ids };
-      const lengths = holeLengths(undefined, source);
-      const read = (layout: MessageLayout): unknown => {
-        const template = new MessageTemplate(layout, codec, false);
-        const bytes = template.fill(stamp, undefined, nowMs, source);
-        const span = { start: 0, end: 0, next: 0 };
-        codec.find(bytes, 0, bytes.length, span);
-        assert.equal(span.next, bytes.length);
-        return codec.read(bytes, span.start, span.end);
-      };
-      const sender: MessageArgument = { kind: 'text', parts: [{ hole: 'sender' }] };
-      const args = [{ kind: 'value', value: 7 }, sender] as const;
-      for (const down of [true, false]) {
-        for (const up of [true, false]) {
-          const shape = { method: 'Über', arguments: args, opens: { down, up } };
-          const message = {
-            ...{ type: down ? 4 : 1, invocationId: 'i00000001' },
-            ...{ target: 'Über', arguments: [7, 'me"'] },
-          };
-          const { streamIds, ...rest } = read(codec.layout(shape, lengths)) as StreamInvocation;
-          assert.deepEqual(rest, message);
-          assert.deepEqual(streamIds ?? [], up ? ['u00000001'] : []);
-        }
-      }
-      const content: MessageArgument = {
-        kind: 'map',
-        members: [
-          ['of', sender],
-          ['no', { kind: 'number', hole: 'sequence' }],
-        ],
-      };
-      assert.deepEqual(read(streamLayoutOf(codec.protocol).item(content, lengths)), {
-        ...{ type: 2, invocationId: 'u00000001' },
-        item: { of: 'me"', no: 42 },
-      });
-    });
-  }
-
   it('counts ticks exactly, where a number would round them', () => {
     assert.equal(ticksOf(nowMs), ticks);
     assert.equal(ticksOf(0), 621_355_968_000_000_000n);

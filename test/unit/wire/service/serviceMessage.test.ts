@@ -120,7 +120,7 @@ describe('service protocol', () => {
           assert.ok(error instanceof HubMessageError, String(error));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });

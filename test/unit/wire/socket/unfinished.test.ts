@@ -14,7 +14,7 @@ import { startRawHub } from '../../../fakes/rawHub';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
 
-const connections = 100;
+const connections = 20;
 const pieceBytes = 20_000;
 /** Half of them have room, also while one comes to its end. */
 const budgetBytes = (connections / 2) * pieceBytes + 1000;
@@ -144,7 +144,10 @@ describe('what has no end yet, over all connections of a worker', () => {
         }
         for (const { errorClass, text } of listener.losses) {
           assert.equal(errorClass, 'protocol');
-          assert.match(text, /^its message had no end after 20000 bytes, .* had 10\d{5} together$/);
+          assert.match(
+            text,
+            /^its message had no end after 20000 bytes, .* had 2[012]\d{4} together$/,
+          );
         }
         const others = opened.filter(({ isOpen }) => isOpen);
         assert.equal(others.length, connections / 2);
