@@ -41,8 +41,14 @@ export class EntraId {
     return { IDENTITY_ENDPOINT: this.peer!.url, IDENTITY_HEADER: 'known' };
   }
 
-  readonly signIns: SignInCheck = (token) =>
-    this.issued.slice(-accepted).includes(token) ? this.role : 'unauthorized';
+  /** Tokens that services have refused. */
+  readonly refused = new Set<string>();
+
+  readonly signIns: SignInCheck = (token) => {
+    const answer = this.issued.slice(-accepted).includes(token) ? this.role : 'unauthorized';
+    if (answer !== 'accepted') this.refused.add(token);
+    return answer;
+  };
 
   dispose(): Promise<void> {
     return this.peer?.dispose() ?? Promise.resolve();

@@ -41,7 +41,6 @@ describe('the subprotocols of Azure Web PubSub, on its emulator', function () {
     });
 
   for (const config of [
-    { subprotocol: 'reliableJson' },
     { subprotocol: 'reliableProtobuf' },
     { subprotocol: 'reliableJson', driver: 'sdk' },
   ])

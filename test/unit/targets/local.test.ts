@@ -37,8 +37,11 @@ describe('the embedded hub', () => {
     assert.deepEqual([target.url, target.endpoint.urls], [url, [url]]);
     assert.deepEqual(target.hostsBeyond, []);
     assert.equal(target.emulated, true);
+    // Nor is it said to have ended by itself.
+    target.problems?.listen((text) => assert.fail(text));
     await target.dispose();
     await target.dispose();
+    await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
   it('reports what goes wrong with it later, and that it has ended, to whoever listens to the target', async () => {
@@ -58,19 +61,10 @@ describe('the embedded hub', () => {
     await target.dispose();
   });
 
-  it('is not said to have ended by itself when it was asked to', async () => {
-    const target = await open(line + untilStdinEnds);
-    target.problems?.listen((text) => assert.fail(text));
-    await target.dispose();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  });
-
   const failures: readonly (readonly [string, string, RegExp])[] = [
     ['ends', 'console.error("port taken"); process.exit(4)', /ended with code 4\. port taken$/],
     ['throws', `throw new Error('disk full')`, /ended with code 1\. Error: disk full$/],
     ['prints no JSON', `console.log('Debugger attached'); ${untilStdinEnds}`, /printed no URL/],
-    ['prints no URL', `console.log('{}'); ${untilStdinEnds}`, /printed no URL/],
-    ['prints null', `console.log('null'); ${untilStdinEnds}`, /printed no URL/],
   ];
   for (const [name, script, message] of failures) {
     it(`is reported when it ${name}`, async () => {

@@ -82,6 +82,17 @@ describe('identities that somebody is asked for', () => {
     const context = { commandFolder: tmpdir() };
     return new IdentityCaller(call!, endpoint, context, () => undefined, clock);
   };
+  /** What a caller reports; time passes until the condition holds. */
+  const reportsOf = (caller: IdentityCaller, clock: SleptTime) => {
+    const renewed: number[] = [];
+    const problems: string[] = [];
+    caller.onRenewed((rows) => renewed.push(...rows.map(([position]) => position)));
+    caller.onProblem((text) => problems.push(text));
+    const until = async (isDone: () => boolean): Promise<void> => {
+      while (!isDone()) await clock.next(isDone);
+    };
+    return { renewed, problems, until };
+  };
   const endpoint = { kind: 'url', method: 'POST', headers: {} } as const;
   const tokensOf = (rows: readonly IdentityRow[]) => rows.map(({ values }) => values['token']);
 
@@ -190,16 +201,21 @@ describe('identities that somebody is asked for', () => {
     caller.dispose();
     answer = (_request, _body, response) => response.writeHead(503).end();
     const none = callerOf({ ...endpoint, url });
-    await assert.rejects(
-      none.first(),
-      (error) =>
-        error instanceof ExpectedError &&
-        error.code === 'identities-unreachable' &&
-        /^The first identity could not be had: .* answered 503\. Nothing was started\.$/.test(
-          error.message,
-        ),
-    );
+    await assert.rejects(none.first(), {
+      code: 'identities-unreachable',
+      message: /^The first identity could not be had: .* answered 503\. Nothing was started\.$/,
+    });
     none.dispose();
+    for (const [said, message] of [
+      ['{]', /begins like JSON, but is not JSON/],
+      ['{"tok":1}', /has no token, accessToken, access_token/],
+      ['', /is not a single token/],
+    ] as const) {
+      answer = (_request, _body, response) => response.end(said);
+      const caller = callerOf({ ...endpoint, url });
+      await assert.rejects(caller.first(), { code: 'identities', message });
+      caller.dispose();
+    }
     // Nobody listens there, or somebody says no.
     answer = (_request, _body, response) => response.writeHead(401).end();
     for (const [place, code] of [
@@ -227,13 +243,7 @@ describe('identities that somebody is asked for', () => {
       { ...endpoint, url: `${url}/{index}`, rate: 1000 },
       { clock, connections: 4 },
     );
-    const renewed: number[] = [];
-    const problems: string[] = [];
-    caller.onRenewed((rows) => renewed.push(...rows.map(([position]) => position)));
-    caller.onProblem((text) => problems.push(text));
-    const until = async (isDone: () => boolean): Promise<void> => {
-      while (!isDone()) await clock.next(isDone);
-    };
+    const { renewed, problems, until } = reportsOf(caller, clock);
     await caller.first();
     let isOver = false;
     void caller.all(() => undefined).then(() => (isOver = true));
@@ -288,9 +298,6 @@ describe('identities that somebody is asked for', () => {
     ],
     ['process.stdout.write("x".repeat(1e6))', /prints more than 64 KB/],
     ['setInterval(() => 0, 1000)', /did not end within 0\.5 s/, { timeoutMs: 500 }],
-    ['console.log("{]")', /begins like JSON, but is not JSON/],
-    ['console.log(JSON.stringify({tok: 1}))', /has no token, accessToken, access_token/],
-    ['', /is not a single token/],
   ];
   it('says why a command gave none, without a secret', async () => {
     for (const [script, message, more] of failures) {
@@ -333,13 +340,7 @@ describe('identities that somebody is asked for', () => {
         { ...command, command: [program, '{data.name}'] },
         { clock, data, connections: 3 },
       );
-      const renewed: number[] = [];
-      const problems: string[] = [];
-      caller.onRenewed((rows) => renewed.push(...rows.map(([position]) => position)));
-      caller.onProblem((text) => problems.push(text));
-      const until = async (isDone: () => boolean): Promise<void> => {
-        while (!isDone()) await clock.next(isDone);
-      };
+      const { renewed, problems, until } = reportsOf(caller, clock);
       await caller.first();
       let note: string | undefined;
       void caller.all(() => undefined).then((text) => (note = text));
