@@ -13,6 +13,8 @@ export class RecordingListener implements HubListener {
   readonly texts: string[] = [];
   readonly frameBytes: number[] = [];
   readonly losses: Loss[] = [];
+  /** Losses that the connection has come back from, and its coming back. */
+  readonly reported: string[] = [];
   /** The first loss. */
   readonly lostOnce: Promise<Loss>;
   private tellLoss: (loss: Loss) => void = () => undefined;
@@ -52,6 +54,14 @@ export class RecordingListener implements HubListener {
   lost(_connection: HubConnection, errorClass: ErrorClass, text: string): void {
     this.losses.push({ errorClass, text });
     this.tellLoss({ errorClass, text });
+  }
+
+  interrupted(_connection: HubConnection, errorClass: ErrorClass): void {
+    this.reported.push(`interrupted ${errorClass}`);
+  }
+
+  recovered(): void {
+    this.reported.push('recovered');
   }
 
   /** The first WebSocket message that was not taken yet. */

@@ -83,14 +83,17 @@ describe('a sign-in to Microsoft Entra ID', function () {
     }
   }
 
-  const untilSo = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) await setTimeout(50);
-  };
+  /** Fails when the run is over before. */
+  async function untilSo(condition: () => boolean, { finished }: CliHere): Promise<void> {
+    let over: CliResult | undefined;
+    void finished.then((result) => (over = result));
+    for (; !condition(); await setTimeout(50)) assert.equal(over?.stderr, undefined);
+  }
 
   /** The same until a token was renewed twice, however long that takes. */
   async function runOn(service: ServiceName, test: Omit<LoadTest, 'target'>) {
     const done = await run(service, test, 'azure', entra.az(folder.path), async (going) => {
-      await untilSo(() => entra.issued.length >= 3);
+      await untilSo(() => entra.issued.length >= 3, going);
       // Clients come with the newest one.
       await setTimeout(500);
       going.signal('SIGINT');
@@ -158,7 +161,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
     const { out, stderr } = await run('signalr', test, 'azure', az, async (going) => {
       await going.said(/measuring|connected|sent/i);
       entra.role = 'forbidden';
-      await untilSo(() => entra.issued.length >= 2 && entra.refused.has(entra.issued[1]!));
+      await untilSo(() => entra.refused.has(entra.issued[1] ?? ''), going);
       for (let turn = 0; turn < 3; turn++) await setTimeout(200);
       going.signal('SIGINT');
     });

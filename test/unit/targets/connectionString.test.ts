@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { serviceConnection, openTarget } from '../../../src/targets/openTarget';
+import { targetContext } from '../../fakes/targetContext';
 import { scenarioWith } from '../capacity/scenarios';
 
 describe('serviceConnection', () => {
@@ -25,11 +26,7 @@ describe('serviceConnection', () => {
 
 describe('a hub on a service', () => {
   const value = 'Endpoint=http://localhost:1;AccessKey=made-up-for-tests';
-  const context = {
-    reference: () => undefined,
-    serverScript: 'none',
-    readFile: () => Promise.reject(new Error('nothing to read')),
-  };
+  const context = targetContext();
 
   for (const [service, path] of [
     ['signalr', '/client/?hub=chat_eu'],

@@ -4,13 +4,10 @@ import { decodeJwt } from 'jose';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { serviceConnection, openTarget } from '../../../src/targets/openTarget';
 import { probeService } from '../../../src/targets/service/openService';
+import { targetContext } from '../../fakes/targetContext';
 import { scenarioWith } from '../capacity/scenarios';
 
-const context = {
-  reference: () => undefined,
-  serverScript: 'none',
-  readFile: () => Promise.reject(new Error('nothing to read')),
-};
+const context = targetContext();
 const parts = 'Endpoint=http://localhost:1;AccessKey=made-up-for-tests;Version=1.0;';
 
 describe('a gateway below a path', () => {

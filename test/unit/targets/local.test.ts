@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTarget } from '../../../src/targets/openTarget';
 import type { OpenTarget } from '../../../src/targets/target';
+import { targetContext } from '../../fakes/targetContext';
 import { scenarioWith } from '../capacity/scenarios';
 
 describe('the embedded hub', () => {
@@ -16,17 +17,9 @@ describe('the embedded hub', () => {
   async function open(script: string): Promise<OpenTarget> {
     const serverScript = join(folder, 'server.cjs');
     await writeFile(serverScript, script);
-    const scenario = scenarioWith({
-      service: 'hub',
-      target: { kind: 'local' },
-      accessToken: '${secret:none}',
-    });
-    return openTarget(
-      script.includes('missing')
-        ? scenario
-        : scenarioWith({ service: 'hub', target: { kind: 'local' } }),
-      { serverScript, reference: () => undefined, readFile: () => Promise.reject(new Error()) },
-    );
+    const accessToken = script.includes('missing') ? '${secret:none}' : undefined;
+    const scenario = scenarioWith({ service: 'hub', target: { kind: 'local' }, accessToken });
+    return openTarget(scenario, targetContext({}, { serverScript }));
   }
   const line = `console.log(JSON.stringify({ url: 'http://127.0.0.1:7/' + process.argv.slice(2).join('_') }));`;
   const untilStdinEnds = `process.stdin.resume().on('end', () => process.exit(0));`;

@@ -9,6 +9,7 @@ import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { probeByKind } from '../../../src/targets/openTarget';
+import { targetContext } from '../../fakes/targetContext';
 import type { ServiceProbe, TargetContext } from '../../../src/targets/target';
 
 const probe = (
@@ -20,12 +21,8 @@ const probe = (
     { path: 'config.target', value: text },
     ...(service === '' ? [] : [{ path: 'config.service', value: service }]),
   ];
-  return probeByKind(parseScenario('mode: simple\n', { overrides }).scenario!, {
-    reference: (_kind, name) => values[name],
-    serverScript: 'none',
-    readFile: () => Promise.reject(new Error('nothing to read')),
-    ...change,
-  });
+  const { scenario } = parseScenario('mode: simple\n', { overrides });
+  return probeByKind(scenario!, targetContext(values, change));
 };
 const wrongKey = 'a-key-that-nobody-else-has';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { openTarget } from '../../../src/targets/openTarget';
+import { targetContext } from '../../fakes/targetContext';
 import { scenarioWith } from '../capacity/scenarios';
 
 /** Opens a hub with a token endpoint in a reference. */
@@ -12,11 +13,7 @@ async function open(value: string): Promise<void> {
       ...{ rate: 20, inFlight: 4, timeoutMs: 1000 },
     },
   });
-  const target = await openTarget(scenario, {
-    reference: () => value,
-    serverScript: '',
-    readFile: () => Promise.resolve(''),
-  });
+  const target = await openTarget(scenario, targetContext({ T: value }));
   await target.dispose();
 }
 

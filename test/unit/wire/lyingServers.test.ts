@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { PubSubConversation } from '../../../src/record/proxy/conversation';
 import { FrameError, FrameReader } from '../../../src/wire/socket/frameReader';
 import { SocketAgents } from '../../../src/wire/socket/socket';
@@ -16,6 +14,7 @@ import { jsonIn } from '../../../src/servers/service/emulator';
 import { bufferWork } from '../../fakes/bufferWork';
 import { endpointOf } from '../../fakes/endpoint';
 import { RecordingListener } from '../../fakes/recordingListener';
+import { testServers } from '../../fakes/testServers';
 
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);
 const inPubSub = Buffer.from(`{"type":"message","from":"server","dataType":"json","data":${deep}}`);
@@ -86,25 +85,19 @@ describe('frames that claim 2^63 bytes', () => {
 
 describe('a server that sends a byte now and then', () => {
   const lateMs = 150;
-  let server: Server;
+  const listen = testServers();
   let url: string;
   let came: Socket[];
 
   beforeEach(async () => {
     came = [];
-    server = createServer((socket) => {
+    const server = createServer((socket) => {
       came.push(socket);
-      socket.on('error', () => undefined);
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
       const timer = setInterval(() => socket.write('x'), 5);
       socket.on('close', () => clearInterval(timer));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hub`;
-  });
-  afterEach(() => {
-    for (const socket of came) socket.destroy();
-    server.close();
+    });
+    url = `http://127.0.0.1:${await listen(server)}/hub`;
   });
 
   /** The whole of it has this time, however often something comes. */

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../src/base/endpoint';
 import type { HubConnection } from '../../../src/wire/hub/clientConnection';
@@ -11,10 +9,12 @@ import { endpointOf } from '../../fakes/endpoint';
 import { hubFrame } from '../../fakes/frames';
 import { certificate, certificateKey, startRawHub, type RawHub } from '../../fakes/rawHub';
 import { RecordingListener } from '../../fakes/recordingListener';
+import { testServers } from '../../fakes/testServers';
 
 const options = { maximumMessageBytes: 100_000, maximumUnsentBytes: 1024 * 1024 };
 
 describe('a connection', () => {
+  const listen = testServers();
   let hub: RawHub;
   let listener: RecordingListener;
 
@@ -61,11 +61,8 @@ describe('a connection', () => {
 
   it('over TLS is refused with class tls by a server that does not speak TLS', async () => {
     await start(false);
-    const server = http.createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(http.createServer());
     await assert.rejects(open(`https://127.0.0.1:${port}/`), { errorClass: 'tls' });
-    server.close();
   });
 
   it('negotiates with the same authority and the same distrust', async () => {
@@ -73,19 +70,10 @@ describe('a connection', () => {
     const server = https.createServer({ cert: certificate, key: certificateKey }, (_, response) =>
       response.end(JSON.stringify({ url: hub.url, error: 'reached' })),
     );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hub`;
-    try {
-      await assert.rejects(open(url, { skipNegotiation: false }), { errorClass: 'tls' });
-      for (const trust of [{ ca: certificate }, { insecureTls: true }]) {
-        await assert.rejects(open(url, { skipNegotiation: false, ...trust }), {
-          message: /reached/,
-        });
-      }
-    } finally {
-      server.close();
-    }
+    const url = `https://127.0.0.1:${await listen(server)}/hub`;
+    await assert.rejects(open(url, { skipNegotiation: false }), { errorClass: 'tls' });
+    for (const trust of [{ ca: certificate }, { insecureTls: true }])
+      await assert.rejects(open(url, { skipNegotiation: false, ...trust }), /reached/);
   });
 
   it('to localhost finds a server that listens on 127.0.0.1 only', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { clientCertificate } from '../../../../src/targets/resolveEndpoint';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
+import { targetContext } from '../../../fakes/targetContext';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
@@ -14,16 +15,9 @@ const files: Readonly<Record<string, string>> = {
 };
 const read = (certFile?: string, keyFile?: string): ReturnType<typeof clientCertificate> =>
   clientCertificate(
-    {
-      ...(certFile === undefined ? {} : { certFile }),
-      ...(keyFile === undefined ? {} : { keyFile }),
-    },
+    { certFile, keyFile },
     undefined,
-    {
-      reference: () => undefined,
-      serverScript: '',
-      readFile: (name) => Promise.resolve(files[name]!),
-    },
+    targetContext({}, { readFile: (name) => Promise.resolve(files[name]!) }),
   );
 
 describe('clientCertificate', () => {

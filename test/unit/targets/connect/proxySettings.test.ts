@@ -3,6 +3,7 @@ import { ExpectedError } from '../../../../src/base/expectedError';
 import type { ProxySettings } from '../../../../src/base/endpoint';
 import { openTarget } from '../../../../src/targets/openTarget';
 import { proxySettings } from '../../../../src/targets/resolveEndpoint';
+import { targetContext } from '../../../fakes/targetContext';
 import { scenarioWith } from '../../capacity/scenarios';
 
 const hub = 'https://hub.test/h';
@@ -41,12 +42,10 @@ describe('proxySettings', () => {
   });
 
   it('makes user and password secrets of the run', async () => {
-    const target = await openTarget(scenarioWith({ target: { kind: 'hubUrl', urls: [hub] } }), {
-      reference: (kind, name) =>
-        kind === 'env' && name === 'HTTPS_PROXY' ? 'http://somebody:p%40ssword@p' : undefined,
-      serverScript: 'none.js',
-      readFile: () => Promise.reject(new Error('no file')),
-    });
+    const target = await openTarget(
+      scenarioWith({ target: { kind: 'hubUrl', urls: [hub] } }),
+      targetContext({ HTTPS_PROXY: 'http://somebody:p%40ssword@p' }),
+    );
     for (const secret of ['somebody', 'p%40ssword', 'p@ssword'])
       assert.ok(target.secrets.includes(secret), secret);
     assert.equal(target.url, hub);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { AppServerSettings } from '../../../../src/targets/service/openService';
 import { openTarget } from '../../../../src/targets/openTarget';
 import { certificate, certificateKey } from '../../../fakes/rawHub';
+import { targetContext } from '../../../fakes/targetContext';
 import { scenarioWith } from '../../capacity/scenarios';
 
 /** Serves nothing; its URL says what it was started with. */
@@ -33,11 +34,9 @@ describe('default mode', () => {
         certFile: 'cert',
         keyFile: 'key',
       });
-      const target = await openTarget(scenario, {
-        serverScript,
-        reference: (_kind, name) => (name === 'HTTPS_PROXY' ? 'http://proxy.test:3128' : undefined),
-        readFile: (name) => Promise.resolve(files[name]!),
-      });
+      const readFile = (name: string): Promise<string> => Promise.resolve(files[name]!);
+      const proxy = { HTTPS_PROXY: 'http://proxy.test:3128' };
+      const target = await openTarget(scenario, targetContext(proxy, { serverScript, readFile }));
       await target.dispose();
       const [, said = ''] = target.endpoint.urls[0]!.split('127.0.0.1:7/');
       const { proxies, ca, clientCertificate, insecureTls } = JSON.parse(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { openTarget } from '../../../../src/targets/openTarget';
+import { targetContext } from '../../../fakes/targetContext';
 import { scenarioWith } from '../../capacity/scenarios';
 
 const connectionString = 'Endpoint=https://service.test;AccessKey=made-up-for-tests;Version=1.0;';
@@ -10,17 +11,11 @@ async function refusal(
   upstream: { readonly port: number; readonly publicUrl?: string },
 ): Promise<string> {
   const target = { kind: 'connectionString', value: '${env:SERVICE}' } as const;
-  const opening = openTarget(scenarioWith({ service, target, upstream }), {
-    reference: (_kind, name) => (name === 'SERVICE' ? connectionString : undefined),
-    serverScript: 'none',
-    readFile: () => Promise.reject(new Error('nothing to read')),
-  });
-  try {
-    await opening;
-    return 'opened';
-  } catch (error) {
-    return (error as Error).message;
-  }
+  const context = targetContext({ SERVICE: connectionString });
+  return openTarget(scenarioWith({ service, target, upstream }), context).then(
+    () => 'opened',
+    (error: Error) => error.message,
+  );
 }
 
 describe('an upstream handler', () => {

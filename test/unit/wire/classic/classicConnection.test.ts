@@ -14,7 +14,6 @@ import { until } from '../../../fakes/until';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
 class ClassicListener extends RecordingListener {
-  readonly reported: string[] = [];
   readonly invocations = new Invocations();
   override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
     const text = buffer.toString('utf8', start, end);
@@ -22,12 +21,6 @@ class ClassicListener extends RecordingListener {
     const message = start < end ? connection.codec.read(buffer, start, end) : undefined;
     if (message?.type === hubMessageType.completion)
       this.invocations.completed(connection, message);
-  }
-  interrupted(_: unknown, errorClass: string): void {
-    this.reported.push(`interrupted ${errorClass}`);
-  }
-  recovered(): void {
-    this.reported.push('recovered');
   }
 }
 

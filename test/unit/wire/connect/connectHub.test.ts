@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { ConnectFailure, mayRetry } from '../../../../src/wire/connectFailure';
 import { connectHub, type ConnectContext } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
@@ -9,6 +7,7 @@ import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
+import { testServers } from '../../../fakes/testServers';
 
 const transferFormats = ['Text', 'Binary'];
 const admitted = JSON.stringify({
@@ -19,7 +18,8 @@ const admitted = JSON.stringify({
 });
 
 describe('a hub that does not know the connection', () => {
-  let server: Server;
+  const listen = testServers();
+  let port: number;
   /** What negotiate is answered with. */
   let status: number;
   /** User in the headers and room in the query of each request. */
@@ -30,7 +30,7 @@ describe('a hub that does not know the connection', () => {
   };
 
   beforeEach(async () => {
-    server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       note(request);
       const { url = '' } = request;
       const isNegotiate = url.startsWith('/hub/negotiate');
@@ -40,19 +40,13 @@ describe('a hub that does not know the connection', () => {
       note(request);
       socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    port = await listen(server);
     status = 200;
     named = [];
-  });
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
   });
 
   /** Why it cannot be connected to. */
   async function failure(changes: Partial<Endpoint>, index = 0): Promise<ConnectFailure> {
-    const { port } = server.address() as AddressInfo;
     const endpoint = endpointOf(`http://127.0.0.1:${port}/hub`, changes);
     const context: ConnectContext = {
       ...{ endpoint, agents: new SocketAgents(endpoint, 1), listener: new RecordingListener() },

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import * as http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { ConnectFailure, LeavesHosts, mayRetry } from '../../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { negotiate } from '../../../../src/wire/connect/connectHub';
 import type { Negotiated } from '../../../../src/wire/socket/upgrade';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { endpointOf } from '../../../fakes/endpoint';
+import { closedPort } from '../../../fakes/loadPeers';
+import { testServers } from '../../../fakes/testServers';
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
@@ -25,7 +25,7 @@ const json =
     response.end(JSON.stringify(value));
 
 describe('negotiate', () => {
-  const servers: http.Server[] = [];
+  const listen = testServers();
 
   /** A server whose requests are remembered. */
   async function serve(answer: Answer): Promise<{ origin: string; seen: http.IncomingMessage[] }> {
@@ -34,18 +34,8 @@ describe('negotiate', () => {
       seen.push(request);
       answer(request, response);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    servers.push(server);
-    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+    return { origin: `http://127.0.0.1:${await listen(server)}`, seen };
   }
-
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
 
   async function ask(
     url: string,
@@ -295,9 +285,7 @@ describe('negotiate', () => {
   });
 
   it('calls a port where nothing listens refused', async () => {
-    const { origin } = await serve(() => undefined);
-    servers.pop()!.close();
-    await assert.rejects(ask(`${origin}/hub`), { errorClass: 'refused' });
+    await assert.rejects(ask(await closedPort()), { errorClass: 'refused' });
   });
 
   it('refuses a header or token that would end its line', async () => {

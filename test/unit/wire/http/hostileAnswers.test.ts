@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import { HttpChannel, HttpRequests } from '../../../../src/wire/http/httpChannel';
 import { endpointOf } from '../../../fakes/endpoint';
+import { testServers } from '../../../fakes/testServers';
 
 /** What became of one request. */
 interface Outcome {
@@ -15,7 +15,8 @@ interface Outcome {
 }
 
 describe('answers over HTTP', () => {
-  let server: Server;
+  const listen = testServers();
+  let port: number;
   let sockets: Socket[];
   let channel: HttpChannel | undefined;
   /** Written to each request that comes. */
@@ -24,25 +25,19 @@ describe('answers over HTTP', () => {
   beforeEach(async () => {
     sockets = [];
     answers = [];
-    server = createServer((socket) => {
+    const server = createServer((socket) => {
       sockets.push(socket);
-      socket.on('error', () => undefined);
       socket.on('data', () => answers.shift()?.(socket));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    port = await listen(server);
   });
-  afterEach(() => {
-    channel?.destroy();
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  afterEach(() => channel?.destroy());
 
   let body = '';
   let settle: (outcome: Outcome) => void = () => undefined;
 
   function ask(timeoutMs = 0): Promise<Outcome> {
-    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hub`);
+    const url = new URL(`http://127.0.0.1:${port}/hub`);
     body = '';
     channel ??= new HttpChannel(
       new HttpRequests({ url, headers: {} }, jsonCodec),

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { clientFrame, opcode } from '../../../../src/wire/socket/frame';
 import { ReliableConnection } from '../../../../src/wire/hub/reliableConnection';
@@ -22,23 +20,16 @@ import {
 import type { ProtobufServerMessage } from '../../../../src/wire/webpubsub/pubSubMessage';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
+import { testServers } from '../../../fakes/testServers';
 import { until } from '../../../fakes/until';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
-/** Remembers losses of sockets too. */
 class ReliableListener extends RecordingListener {
-  readonly reported: string[] = [];
   /** What the next message is taken for: word of the connection's end. */
   closes: string | undefined;
   override received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
     if (this.closes !== undefined) connection.closedByServer(this.closes, true);
     this.texts.push(buffer.toString('latin1', start, end));
-  }
-  interrupted(_: unknown, errorClass: string): void {
-    this.reported.push(`interrupted ${errorClass}`);
-  }
-  recovered(): void {
-    this.reported.push('recovered');
   }
 }
 
@@ -75,7 +66,8 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         ...{ sequenceId, payload: { dataType: 'text', bytes: Buffer.from(String(sequenceId)) } },
       });
     const say = (socket: WebSocket, message: Buffer): void => socket.send(message, { binary });
-    let server: Server;
+    const listen = testServers();
+    let port: number;
     let listener: ReliableListener;
     let connection: ReliableConnection | undefined;
     const sockets: { readonly request: IncomingMessage; readonly socket: WebSocket }[] = [];
@@ -92,7 +84,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       time = new VirtualTime().install();
       sockets.length = sent.length = refusals.length = closings.length = 0;
       listener = new ReliableListener();
-      server = createServer();
+      const server = createServer();
       const webSockets = new WebSocketServer({
         noServer: true,
         handleProtocols: () => codec.subprotocol!,
@@ -116,18 +108,14 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
         });
         stream.uncork();
       });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      port = await listen(server);
     });
     afterEach(() => {
       connection?.destroy();
-      for (const { socket } of sockets) socket.terminate();
-      server.close();
       time.restore();
     });
 
     async function open(): Promise<ReliableConnection> {
-      const { port } = server.address() as AddressInfo;
       const url = new URL(`http://127.0.0.1:${port}/client/hubs/h?a=b`);
       connection = await ReliableConnection.open(
         { url, headers: {}, accessToken: 'secret' },
@@ -285,7 +273,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
       await assert.rejects(
         ReliableConnection.open(
           {
-            url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
+            url: new URL(`http://127.0.0.1:${port}/`),
             headers: {},
           },
           {

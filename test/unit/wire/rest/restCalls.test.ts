@@ -12,6 +12,7 @@ import {
 } from '../../../../src/wire/rest/restCalls';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
+import { until } from '../../../fakes/until';
 import { upgradeUnasked } from '../../../fakes/upgrading';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
@@ -136,7 +137,7 @@ describe('REST calls', () => {
       status: 401,
     });
     rest.send({ kind: 'all' }, () => Buffer.from('{}'));
-    while (failures[0] === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the failure', () => failures.length > 0);
     assert.deepEqual(
       failures.map(({ errorClass }) => errorClass),
       ['unauthorized'],
@@ -170,13 +171,13 @@ describe('REST calls', () => {
     assert.equal(rest.takesMessages, false);
     // What waits goes first.
     const waiting = rest.health();
-    while (open.length < maximumSockets) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the calls', () => open.length === maximumSockets);
     open[0]!.writeHead(202).end();
-    while (open.length === maximumSockets) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the call that waits', () => open.length > maximumSockets);
     assert.deepEqual([rest.takesMessages, freed], [false, 0]);
     for (const response of open.slice(1)) response.writeHead(202).end();
     assert.equal(await waiting, undefined);
-    while (freed === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('a free socket', () => freed > 0);
     assert.deepEqual([rest.takesMessages, freed, failures], [true, 1, []]);
   });
 
@@ -192,8 +193,7 @@ describe('REST calls', () => {
       rest.send({ kind: 'all' }, () => Buffer.from(String((written += 1))));
     }
     assert.equal(written, 0);
-    while (seen.length < 1 + 2 * maximumSockets)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the calls', () => seen.length === 1 + 2 * maximumSockets);
     assert.deepEqual([written, failures], [2 * maximumSockets, []]);
   });
 
@@ -232,7 +232,7 @@ describe('REST calls', () => {
     }, 'webpubsub');
     const connect = new AbortController();
     const asked = [rest.clientToken(0, connect.signal)];
-    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the call', () => seen.length > 0);
     const throttled = await rest.clientToken(1, connect.signal);
     assert.equal(typeof throttled === 'object' && throttled.errorClass, 'throttled');
     asked.push(rest.clientToken(2, connect.signal));
@@ -320,7 +320,7 @@ describe('REST calls', () => {
     rest.send({ kind: 'all' }, () => {
       throw new Error('no value for {data.x}');
     });
-    while (failures[0] === undefined) await new Promise(setImmediate);
+    await until('the failure', () => failures.length > 0);
     assert.deepEqual(failures, [{ errorClass: 'other', text: 'REST: no value for {data.x}' }]);
     // Its place is free again.
     assert.equal(await rest.sent({ kind: 'all' }, Buffer.from('{}')), undefined);

@@ -16,10 +16,8 @@ import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
 
-/** Hears what comes, and losses of sockets too. */
 class Listener extends RecordingListener {
   readonly messages: HubMessage[] = [];
-  readonly reported: string[] = [];
   pings = 0;
   override message(
     connection: HubConnection,
@@ -32,12 +30,6 @@ class Listener extends RecordingListener {
   }
   pinged(): void {
     this.pings += 1;
-  }
-  interrupted(_: unknown, errorClass: string): void {
-    this.reported.push(`interrupted ${errorClass}`);
-  }
-  recovered(): void {
-    this.reported.push('recovered');
   }
 }
 

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import { Cookies } from '../../../../src/wire/socket/cookies';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
 import type { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { SdkHttpClient } from '../../../../src/wire/sdk/sdkHttpClient';
 import type { SdkOwner } from '../../../../src/wire/sdk/sdkSockets';
 import { endpointOf } from '../../../fakes/endpoint';
+import { testServers } from '../../../fakes/testServers';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
 describe('requests of the official client', () => {
-  let server: Server;
+  const listen = testServers();
   let url: string;
   let client: SdkHttpClient;
   let agents: SocketAgents;
@@ -23,13 +22,11 @@ describe('requests of the official client', () => {
   beforeEach(async () => {
     time = new VirtualTime().install();
     asked.length = answers.length = 0;
-    server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       asked.push(request.method!);
       request.resume().on('end', () => answers.shift()!(response));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hub?id=x`;
+    url = `http://127.0.0.1:${await listen(server)}/hub?id=x`;
     const endpoint = endpointOf(url);
     agents = new SocketAgents(endpoint, 1);
     const owner: Partial<SdkOwner> = {
@@ -44,8 +41,6 @@ describe('requests of the official client', () => {
   afterEach(() => {
     time.restore();
     agents.destroy();
-    server.closeAllConnections();
-    server.close();
   });
 
   const good = (response: ServerResponse): void => void response.end('{}');

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import * as net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
@@ -22,6 +21,7 @@ import {
   type RawHub,
 } from '../../../fakes/rawHub';
 import { RecordingListener } from '../../../fakes/recordingListener';
+import { testServers } from '../../../fakes/testServers';
 
 const options = { maximumMessageBytes: 1_000_000, maximumUnsentBytes: 1024 * 1024 };
 
@@ -29,6 +29,7 @@ const options = { maximumMessageBytes: 1_000_000, maximumUnsentBytes: 1024 * 102
 const named = (url: string): string => url.replace('127.0.0.1', 'hub.test');
 
 describe('a way through a proxy', () => {
+  const listen = testServers();
   const opened: { dispose: () => Promise<void> }[] = [];
   const listener = (): RecordingListener => new RecordingListener();
   afterEach(async () => {
@@ -55,16 +56,8 @@ describe('a way through a proxy', () => {
       response.on('close', () => on.destroy());
       request.pipe(on);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    opened.push(hub, {
-      dispose: () =>
-        new Promise((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        }),
-    });
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}` };
+    opened.push(hub);
+    return { url: `http://127.0.0.1:${await listen(server)}${pathname}` };
   }
   async function proxyOf(settings: Parameters<typeof startProxy>[0] = {}): Promise<FakeProxy> {
     const proxy = await startProxy(settings);
@@ -111,16 +104,10 @@ describe('a way through a proxy', () => {
       const server = secure
         ? https.createServer(tlsServerOptions(), answer)
         : http.createServer(answer);
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
+      const port = await listen(server);
       const url = `${secure ? 'https' : 'http'}://hub.test:${port}/hub`;
-      try {
-        await assert.rejects(open(url, { ...through(proxy), skipNegotiation: false }), /reached/);
-        assert.deepEqual(proxy.asked, [`hub.test:${port}`]);
-      } finally {
-        server.close();
-      }
+      await assert.rejects(open(url, { ...through(proxy), skipNegotiation: false }), /reached/);
+      assert.deepEqual(proxy.asked, [`hub.test:${port}`]);
     });
   }
 
@@ -142,24 +129,13 @@ describe('a way through a proxy', () => {
     const server = http.createServer((request, response) => {
       if (request.url !== '/silent') response.end('{}');
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    opened.push({
-      dispose: () =>
-        new Promise((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        }),
-    });
     // It takes connections, and never answers.
     const closes: Promise<unknown>[] = [];
     const mute = net.createServer((socket) => {
-      closes.push(once(socket.on('error', () => undefined).resume(), 'close'));
+      closes.push(once(socket.resume(), 'close'));
     });
-    mute.listen(0, '127.0.0.1');
-    await once(mute, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const muteUrl = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const muteUrl = `http://127.0.0.1:${await listen(mute)}`;
     const listeners: number[] = [];
     for (const [way, to] of [
       [{}, url],
@@ -185,7 +161,6 @@ describe('a way through a proxy', () => {
     // Who gives up leaves the proxy, too.
     await Promise.all(closes);
     assert.equal(closes.length, 1);
-    mute.close();
     assert.equal(listeners[0], listeners[1]);
   });
 
@@ -258,6 +233,7 @@ describe('a way through a proxy', () => {
 });
 
 describe('a client certificate', () => {
+  const listen = testServers();
   const clientCertificate = { cert: certificate, key: certificateKey };
 
   async function open(url: string, changes: Partial<Endpoint>): Promise<HubConnection> {
@@ -276,9 +252,7 @@ describe('a client certificate', () => {
     const server = https.createServer(tlsServerOptions(true), (_, response) =>
       response.end('{"error":"reached"}'),
     );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hub`;
+    const url = `https://127.0.0.1:${await listen(server)}/hub`;
     try {
       (await open(hub.url, { clientCertificate })).destroy();
       await assert.rejects(open(hub.url, {}));
@@ -306,7 +280,6 @@ describe('a client certificate', () => {
         return true;
       });
     } finally {
-      server.close();
       await hub.dispose();
     }
   });
