@@ -5,7 +5,7 @@ import type { ParsedScenario } from '../scenario/parseScenario';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { nodeAt, outlineOf, plainValue, type Outline } from '../scenario/text/outline';
-import { lookIntoRows } from '../targets/identities/needs';
+import { lookIntoRows } from '../targets/lookIntoRows';
 import { partsOf } from '../usecases/ownArguments';
 import type { Parameters } from '../usecases/parameters';
 import { readNamedFile } from './textFile';

@@ -1,4 +1,4 @@
-/** Which values of rows a scenario needs, and whether files have them. */
+/** Which values of rows a scenario needs. */
 import type { PersonalEndpoint } from '../../base/endpoint';
 import {
   connectionNames,
@@ -10,8 +10,6 @@ import {
 import { findUseCase } from '../../usecases/registry';
 import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import type { Scenario } from '../../scenario/scenario';
-import type { TargetContext } from '../target';
-import type { RowProblem } from './openRows';
 
 export type Resolve = (text: string) => string;
 
@@ -47,7 +45,7 @@ export function needsOf(
 }
 
 /** The same of a scenario whose references nobody has resolved. */
-function needsOfTexts(scenario: Scenario): Need[] {
+export function needsOfTexts(scenario: Scenario): Need[] {
   const { headers, query, accessToken } = scenario;
   const partsOf = (text: string): readonly PersonalPart[] =>
     resolvedParts(text, connectionNames, (same) => same);
@@ -58,17 +56,4 @@ function needsOfTexts(scenario: Scenario): Need[] {
     query: ofEach(query),
     accessToken: accessToken === undefined ? undefined : partsOf(accessToken),
   });
-}
-
-/** What is wrong with the files of rows of a scenario, without a run, in a sentence each. @param isThere which are read */
-export async function lookIntoRows(
-  scenario: Scenario,
-  isThere: (file: string) => boolean,
-  context: Pick<TargetContext, 'readFile'>,
-): Promise<RowProblem[]> {
-  const files = [scenario.identities?.kind === 'file' ? scenario.identities.file : undefined];
-  if (![...files, scenario.data?.file].some((file) => file !== undefined && isThere(file)))
-    return [];
-  const { rowProblems } = await import('./openRows.js');
-  return rowProblems(scenario, needsOfTexts(scenario), isThere, context);
 }

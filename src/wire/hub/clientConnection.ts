@@ -6,7 +6,7 @@ import type { ConnectStopwatch } from '../socket/socket';
 import type { UnfinishedBudget } from '../socket/unfinished';
 import { type HubMessage, hubMessageType, type Completion } from '../message/hubMessage';
 import { type HubCodec, jsonCodec } from '../message/hubCodec';
-import { FrameError } from '../socket/frameReader';
+import { FrameError } from '../socket/frame';
 
 /** What an open connection reports. One listener serves all connections of a worker. */
 export interface HubListener {

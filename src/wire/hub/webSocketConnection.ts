@@ -8,8 +8,8 @@ import {
 } from '../connectFailure';
 import { ClientConnection, type Opening } from './clientConnection';
 import { connectSocket, type SocketOwner } from '../socket/socket';
-import { clientCloseFrame, clientFrame, closeCode, opcode } from '../socket/frame';
-import { FrameError, FrameReader, type FrameListener } from '../socket/frameReader';
+import { clientCloseFrame, clientFrame, closeCode, FrameError, opcode } from '../socket/frame';
+import { FrameReader, type FrameListener } from '../socket/frameReader';
 import {
   HubMessageError,
   readHandshakeAnswer,

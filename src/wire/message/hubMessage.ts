@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeCode as closeCodes } from '../socket/frame';
-import { FrameError } from '../socket/frameReader';
+import { closeCode as closeCodes, FrameError } from '../socket/frame';
 import { isNestedTooDeep, maximumDepth, type JsonObject } from './jsonScan';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */

@@ -18,6 +18,16 @@ export const closeCode = {
   tooLarge: 1009,
 } as const;
 
+/** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
+export class FrameError extends Error {
+  constructor(
+    message: string,
+    readonly closeCode: number = closeCode.protocolError,
+  ) {
+    super(message);
+  }
+}
+
 /** No code at all in a close frame; it is never sent. */
 export const noCloseCode = 1005;
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   closeCode as closeCodes,
+  FrameError,
   mayBeSent,
   noCloseCode,
   opcode,
@@ -19,16 +20,6 @@ export interface FrameListener {
   onClose(code: number, reason: string): void;
   /** True once nothing more is wanted; the rest of a chunk is then left alone. */
   readonly stopped: boolean;
-}
-
-/** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
-export class FrameError extends Error {
-  constructor(
-    message: string,
-    readonly closeCode: number = closeCodes.protocolError,
-  ) {
-    super(message);
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as ws from 'ws';
-import { noCloseCode, opcode } from '../../../src/wire/socket/frame';
-import { FrameError, FrameReader, type FrameListener } from '../../../src/wire/socket/frameReader';
+import { FrameError, noCloseCode, opcode } from '../../../src/wire/socket/frame';
+import { FrameReader, type FrameListener } from '../../../src/wire/socket/frameReader';
 import { serverFrame } from '../../fakes/frames';
 import { inPieces, unless, type Subject } from '../subject';
 

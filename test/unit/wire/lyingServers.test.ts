@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { PubSubConversation } from '../../../src/record/proxy/conversation';
-import { FrameError, FrameReader } from '../../../src/wire/socket/frameReader';
+import { FrameError } from '../../../src/wire/socket/frame';
+import { FrameReader } from '../../../src/wire/socket/frameReader';
 import { SocketAgents } from '../../../src/wire/socket/socket';
 import { maximumHeadBytes } from '../../../src/wire/socket/upgrade';
 import { negotiate } from '../../../src/wire/connect/connectHub';

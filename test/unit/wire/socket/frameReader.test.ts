@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { opcode } from '../../../../src/wire/socket/frame';
+import { FrameError, opcode } from '../../../../src/wire/socket/frame';
 import {
-  FrameError,
   FrameReader,
   trustedBytes,
   type FrameListener,
