@@ -23,7 +23,8 @@ import {
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
 import { formsOf } from './identities/rowSecrets';
-import { secretVariable, settingOf, type TargetContext } from './target';
+import { settingOf } from './settings';
+import { secretVariable, type TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
 export async function resolveEndpoint(

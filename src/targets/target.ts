@@ -1,7 +1,6 @@
 import type { Endpoint, IdentityRow, SignedInPass } from '../base/endpoint';
 import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/event';
-import type { EntraSignIn } from '../scenario/target/connectionString';
 
 export type ProblemListener = (text: string, count: number) => void;
 
@@ -145,23 +144,4 @@ export function jwtExpiryMs(token: string): number | undefined {
     // No JSON web token.
   }
   return undefined;
-}
-
-/** What the environment says of proxies and sign-ins, which no scenario refers to. */
-export const settingOf = (
-  { setting, reference }: Pick<TargetContext, 'setting' | 'reference'>,
-  name: string,
-): string | undefined => (setting === undefined ? reference('env', name) : setting(name));
-
-/** Where somebody is signed in. Sources: documentation of @azure/identity, and of the instance metadata service. */
-export function signInUrls(
-  { kind }: Pick<EntraSignIn, 'kind'>,
-  context: Pick<TargetContext, 'setting' | 'reference'>,
-): string[] {
-  const metadata = 'http://169.254.169.254';
-  const own = settingOf(context, 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
-  const authority = own.includes('://') ? own : `https://${own}`;
-  return kind === 'managedIdentity'
-    ? [metadata]
-    : [authority, ...(kind === 'default' ? [metadata] : [])];
 }

@@ -16,7 +16,8 @@ import {
   urlsOf,
   withTexts,
 } from '../../scenario/target/targetKinds';
-import { signInUrls, type TargetContext } from '../../targets/target';
+import { signInUrls } from '../../targets/settings';
+import type { TargetContext } from '../../targets/target';
 import { isLoopback } from '../../wire/socket/isLoopback';
 import { filesOf, isForConnections } from '../namedFiles';
 

@@ -24,14 +24,8 @@ import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import { refuseHosts, resolveEndpoint, secretsOf } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
-import {
-  followPasses,
-  settingOf,
-  signInUrls,
-  type OpenTarget,
-  type ServiceProbe,
-  type TargetContext,
-} from '../target';
+import { settingOf, signInUrls } from '../settings';
+import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
 import { resolveReferences } from '../../scenario/target/references';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import { parseScenario } from '../../scenario/parseScenario';

@@ -18,11 +18,13 @@ export const closeCode = {
   tooLarge: 1009,
 } as const;
 
+const { protocolError } = closeCode;
+
 /** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
 export class FrameError extends Error {
   constructor(
     message: string,
-    readonly closeCode: number = closeCode.protocolError,
+    readonly closeCode: number = protocolError,
   ) {
     super(message);
   }
