@@ -7,7 +7,6 @@ const once = { connections: 2, baseSending: 1, step: 0, warmup: 0, skipNegotiati
 describe('the largest payloads a file may have', function () {
   for (const [messageSize, config] of [
     ['16MB', { protocol: 'messagepack' }],
-    ['16MB', { transport: 'ServerSentEvents' }],
     ['16MB', { transport: 'LongPolling' }],
   ] as const)
     it(`are taken by the embedded hub: ${messageSize} ${JSON.stringify(config)}`, async () => {

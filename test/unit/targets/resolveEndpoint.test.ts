@@ -183,18 +183,14 @@ describe('resolving an endpoint', () => {
     assert.match(message, /^caFile test\/fixtures\/tls\/localhost\.key holds no certificate/);
   });
 
-  it('hands flags on', async () => {
-    const scenario = scenarioWith({ insecureTls: true, skipNegotiation: true });
-    const endpoint = await resolveEndpoint(['http://x/'], scenario, context);
-    assert.deepEqual([endpoint.insecureTls, endpoint.skipNegotiation], [true, true]);
-  });
-
-  it('hands the transport on, where it is not the usual one', async () => {
-    const over = async (transport: Scenario['transport']): Promise<unknown> =>
-      (await resolveEndpoint(['http://x/'], scenarioWith({ transport }), context)).transport;
-    assert.equal(await over('LongPolling'), 'LongPolling');
-    assert.equal(await over('ServerSentEvents'), 'ServerSentEvents');
-    assert.equal(await over('Websockets'), undefined);
+  it('hands flags on, and the transport where it is not the usual one', async () => {
+    const flags = { insecureTls: true, skipNegotiation: true };
+    for (const transport of ['LongPolling', 'Websockets'] as const) {
+      const scenario = scenarioWith({ ...flags, transport });
+      const endpoint = await resolveEndpoint(['http://x/'], scenario, context);
+      assert.deepEqual([endpoint.insecureTls, endpoint.skipNegotiation], [true, true]);
+      assert.equal(endpoint.transport, transport === 'LongPolling' ? transport : undefined);
+    }
   });
 });
 

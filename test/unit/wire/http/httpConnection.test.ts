@@ -329,30 +329,6 @@ describe('HttpConnection', () => {
     assert.equal((await failureOf(opening)).errorClass, 'request');
   });
 
-  it('gives up in time, and says how far it came', async () => {
-    const controller = new AbortController();
-    const opening = open('ServerSentEvents', controller.signal);
-    await hub.next('GET');
-    controller.abort();
-    const failure = await failureOf(opening);
-    assert.equal(failure.errorClass, 'timeout');
-    assert.match(failure.message, /while connecting/);
-  });
-
-  it('is refused where nothing listens', async () => {
-    const { url } = hub;
-    await hub.dispose();
-    const endpoint = endpointOf(url.href, { transport: 'LongPolling' });
-    const { signal } = new AbortController();
-    const opening = HttpConnection.open(
-      { url, headers: {} },
-      { index: 0, endpoint, listener, options: noTime, signal },
-    );
-    assert.equal((await failureOf(opening)).errorClass, 'refused');
-    hub = new HttpHub();
-    await hub.listen();
-  });
-
   it('goes over TLS', async () => {
     await hub.dispose();
     hub = new HttpHub(true);

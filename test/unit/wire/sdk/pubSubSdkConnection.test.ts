@@ -250,8 +250,6 @@ describe('a connection of the official client of Web PubSub', () => {
 
   for (const [line, errorClass] of [
     ['401 No', 'unauthorized'],
-    ['404 Not Found', 'notFound'],
-    ['429 Slow', 'throttled'],
     ['500 Oh', 'upgrade'],
   ] as const)
     it(`does not open with class ${errorClass} by ${line}`, async () => {

@@ -3,33 +3,16 @@ import { isLoopbackHost } from '../../../../src/base/loopbackHost';
 import { isAllowedHost, isLoopback, redirectsOf } from '../../../../src/wire/socket/isLoopback';
 
 describe('isLoopback', () => {
-  const table: Readonly<Record<string, boolean>> = {
-    'http://localhost/': true,
-    'http://LOCALHOST:5050/h': true,
-    'http://hub.localhost/': true,
-    'http://127.0.0.1/': true,
-    'http://127.255.0.9/': true,
-    'http://0x7f.1/': true,
-    'http://[::1]/': true,
-    'http://0.0.0.0:5050/h': true,
-    'http://0/': true,
-    'http://[::]/': true,
-    'http://[::ffff:0.0.0.0]/': true,
-    'http://0.0.0.1/': false,
-    'http://[::ffff:127.0.0.1]/': true,
-    'http://[::ffff:127.1.2.3]:80/': true,
-    'http://[::ffff:0.127.0.1]/': false,
-    'http://[::ffff:10.0.0.1]/': false,
-    'http://128.0.0.1/': false,
-    'http://127.0.0.1.example.test/': false,
-    'http://localhost.example.test/': false,
-    'http://notlocalhost/': false,
-    'http://[::2]/': false,
-    'https://example.test/localhost': false,
-  };
-  for (const [url, expected] of Object.entries(table)) {
-    it(`says ${expected ? 'yes' : 'no'} to ${url}`, () => assert.equal(isLoopback(url), expected));
-  }
+  it('knows this machine under every name, and nobody else for it', () => {
+    const here = `http://localhost/ http://LOCALHOST:5050/h http://hub.localhost/ http://127.0.0.1/
+      http://127.255.0.9/ http://0x7f.1/ http://[::1]/ http://0.0.0.0:5050/h http://0/ http://[::]/
+      http://[::ffff:0.0.0.0]/ http://[::ffff:127.0.0.1]/ http://[::ffff:127.1.2.3]:80/`;
+    const elsewhere = `http://0.0.0.1/ http://[::ffff:0.127.0.1]/ http://[::ffff:10.0.0.1]/
+      http://128.0.0.1/ http://127.0.0.1.example.test/ http://localhost.example.test/
+      http://notlocalhost/ http://[::2]/ https://example.test/localhost`;
+    for (const url of here.split(/\s+/)) assert.ok(isLoopback(url), url);
+    for (const url of elsewhere.split(/\s+/)) assert.ok(!isLoopback(url), url);
+  });
 
   it('lets hubs that were agreed to send clients to services of Azure, and those on this machine nowhere', () => {
     assert.deepEqual(redirectsOf([]), []);
