@@ -152,7 +152,11 @@ export async function probeByKind(
     case 'local': {
       if (!isAzure(service)) return undefined;
       const { value, dispose } = await startLocalServer(service, context.serverScript);
-      return probeConnection(value, context).finally(dispose);
+      try {
+        return await probeConnection(value, context);
+      } finally {
+        await dispose();
+      }
     }
     case 'hubUrl': {
       const text = referredConnection(target.urls, context);

@@ -87,7 +87,10 @@ describe('a sign-in to Microsoft Entra ID', function () {
   async function untilSo(condition: () => boolean, { finished }: CliHere): Promise<void> {
     let over: CliResult | undefined;
     void finished.then((result) => (over = result));
-    for (; !condition(); await setTimeout(50)) assert.equal(over?.stderr, undefined);
+    while (!condition()) {
+      await setTimeout(50);
+      assert.equal(over?.stderr, undefined);
+    }
   }
 
   /** The same until a token was renewed twice, however long that takes. */

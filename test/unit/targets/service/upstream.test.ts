@@ -14,7 +14,7 @@ async function refusal(
   const context = targetContext({ SERVICE: connectionString });
   return openTarget(scenarioWith({ service, target, upstream }), context).then(
     () => 'opened',
-    (error: Error) => error.message,
+    (error: unknown) => (error as Error).message,
   );
 }
 
