@@ -1,7 +1,9 @@
-import { createHash } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { opcode } from '../../src/wire/socket/frame';
+import { serverFrame as frameOf } from './frames';
+import { acceptOf, upgraded } from './rawHub';
 
 /** Something on loopback that a run can be pointed at. */
 export interface Peer {
@@ -9,7 +11,6 @@ export interface Peer {
   dispose(): Promise<void>;
 }
 
-const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const separator = '\x1e';
 
 /** Lets a server listen on a free port; disposing it drops all its connections. */
@@ -71,24 +72,11 @@ export function statusPeer(
 }
 
 /** A text frame as a server sends it. */
-export function serverFrame(text: string): Buffer {
-  const payload = Buffer.from(text);
-  const head =
-    payload.length < 126
-      ? [0x81, payload.length]
-      : [0x81, 126, payload.length >> 8, payload.length & 0xff];
-  return Buffer.concat([Buffer.from(head), payload]);
-}
+export const serverFrame = (text: string): Buffer => frameOf(opcode.text, Buffer.from(text));
 
 /** Answers the request for a web socket with that head. */
 export function acceptUpgrade(socket: Socket, head: string): void {
-  const key = /sec-websocket-key: *(\S+)/i.exec(head)?.[1] ?? '';
-  const accept = createHash('sha1')
-    .update(key + acceptGuid)
-    .digest('base64');
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-  );
+  socket.write(`${upgraded(acceptOf(head))}\r\n\r\n`);
 }
 
 /**

@@ -4,6 +4,7 @@ import { LatencyBlocks } from '../../src/measure/latencyBlocks';
 import { judgedLatency } from '../../src/measure/latencySummary';
 import type { StepSummary } from '../../src/measure/summary';
 import { sampleStep } from '../unit/results/sampleResult';
+import { normal } from './simulatedServers';
 
 /** A step in whose seconds these deliveries arrived, each with its latency in microseconds. */
 export function measuredStep(
@@ -76,7 +77,3 @@ export function wanderingSeconds(
     });
   });
 }
-
-/** Box and Muller. */
-export const normal = (random: Random): number =>
-  Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());

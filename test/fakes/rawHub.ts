@@ -2,12 +2,17 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import * as net from 'node:net';
+import path from 'node:path';
 import * as tls from 'node:tls';
 import { opcode } from '../../src/wire/socket/frame';
 import { serverFrame, takeClientFrame, type ClientFrame } from './frames';
 
-export const certificate = readFileSync('test/fixtures/tls/localhost.crt', 'utf8');
-export const certificateKey = readFileSync('test/fixtures/tls/localhost.key', 'utf8');
+// Wherever the tests run.
+const inFixtures = (name: string): string =>
+  readFileSync(path.resolve(__dirname, '../../../test/fixtures/tls', name), 'utf8');
+/** Of nobody but these tests, for localhost and 127.0.0.1. */
+export const certificate = inFixtures('localhost.crt');
+export const certificateKey = inFixtures('localhost.key');
 
 /** Options of a TLS server that may ask for a certificate of the client. */
 export const tlsServerOptions = (clientCertificate = false): tls.TlsOptions => ({
@@ -88,7 +93,7 @@ export function upgraded(accept: string): string {
   return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}`;
 }
 
-function acceptOf(request: string): string {
+export function acceptOf(request: string): string {
   const key = /^Sec-WebSocket-Key: (.*)$/im.exec(request)?.[1] ?? '';
   return createHash('sha1')
     .update(`${key.trim()}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)

@@ -6,7 +6,7 @@ import { inputOf, piecesOf } from './mutate';
 import { maximumInputBytes, seedsOf, type Subject } from './subject';
 
 export interface FuzzOrder {
-  /** Module of the registry. */
+  /** Module that exports it, alone or in a list. */
   readonly registry: string;
   readonly name: string;
   readonly seed: number;
@@ -153,8 +153,10 @@ class Trial {
 async function work(order: FuzzOrder): Promise<void> {
   // Before the subjects are loaded, or V8 has no counters in them.
   const coverage = new Coverage((url) => /[\\/]out[\\/]src[\\/]/.test(url));
-  const { subjects } = (await import(order.registry)) as { subjects: readonly Subject[] };
-  const subject = subjects.find(({ name }) => name === order.name);
+  const exported = (await import(order.registry)) as Record<string, Subject | readonly Subject[]>;
+  const subject = Object.values(exported)
+    .flat()
+    .find(({ name }) => name === order.name);
   if (subject === undefined) throw new Error(`no subject ${order.name}`);
   const dispose = await subject.prepare?.();
   // Counting blocks makes all code slow.

@@ -53,9 +53,8 @@ async function main(): Promise<void> {
   setPriority(constants.priority.PRIORITY_LOW);
   say(`seed ${seed}: --seed ${seed} goes on where this ends`);
   const folder = path.resolve('out', 'fuzz');
-  const registry = path.join(__dirname, 'subjects.js');
   let total = 0;
-  for (const { name } of chosen) {
+  for (const { name, registry } of chosen) {
     const forMs = (minutes * 60_000) / chosen.length;
     const outcome = await tryFor(name, { seed, folder, registry }, { forMs });
     say(lineOf(outcome));

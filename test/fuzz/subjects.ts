@@ -1,59 +1,29 @@
+import path from 'node:path';
 import type { Subject } from './subject';
-import { classicFrames } from './subjects/classic';
-import { classicCalls } from './subjects/classicCalls';
-import { negotiation, serverSentEvents, upgradeAnswers } from './subjects/clientAnswers';
-import {
-  pubSubRestCalls,
-  signalrRestCalls,
-  upstreamAnswers,
-  upstreamEvents,
-} from './subjects/emulators';
-import { counters, imports, recordings, results, scenarios } from './subjects/files';
-import { frames } from './subjects/frames';
-import { hubJson, hubMessagePack } from './subjects/hubMessages';
-import { panelMessages } from './subjects/panels';
-import { polls } from './subjects/polls';
-import { replays } from './subjects/replays';
-import {
-  classicHubs,
-  hubsInJson,
-  hubsInMessagePack,
-  pubSubClients,
-  recorders,
-  serviceConnections,
-} from './subjects/runningServers';
-import { filters, pubSubJson, pubSubProtobuf, serviceProtocol } from './subjects/services';
+import * as classic from './subjects/classic';
+import * as classicCalls from './subjects/classicCalls';
+import * as clientAnswers from './subjects/clientAnswers';
+import * as emulators from './subjects/emulators';
+import * as files from './subjects/files';
+import * as frames from './subjects/frames';
+import * as hubMessages from './subjects/hubMessages';
+import * as panels from './subjects/panels';
+import * as polls from './subjects/polls';
+import * as replays from './subjects/replays';
+import * as runningServers from './subjects/runningServers';
+import * as services from './subjects/services';
 
-/** Everything that reads what others send: one line each. */
-export const subjects: readonly Subject[] = [
-  frames,
-  hubJson,
-  hubMessagePack,
-  classicCalls,
-  classicFrames,
-  negotiation,
-  serverSentEvents,
-  polls,
-  upgradeAnswers,
-  serviceProtocol,
-  pubSubJson,
-  pubSubProtobuf,
-  filters,
-  signalrRestCalls,
-  pubSubRestCalls,
-  upstreamEvents,
-  upstreamAnswers,
-  scenarios,
-  results,
-  counters,
-  recordings,
-  replays,
-  imports,
-  panelMessages,
-  hubsInJson,
-  hubsInMessagePack,
-  serviceConnections,
-  pubSubClients,
-  classicHubs,
-  recorders,
-];
+const registries = {
+  ...{ frames, hubMessages, classicCalls, classic, clientAnswers, polls, services, emulators },
+  ...{ files, replays, panels, runningServers },
+};
+
+const isSubject = (value: unknown): value is Subject =>
+  typeof value === 'object' && value !== null && 'check' in value;
+
+/** Everything that reads what others send, each with the module that a worker loads for it. */
+export const subjects = Object.entries<object>(registries).flatMap(([name, exported]) =>
+  Object.values(exported)
+    .filter(isSubject)
+    .map((subject) => ({ ...subject, registry: path.join(__dirname, 'subjects', `${name}.js`) })),
+);

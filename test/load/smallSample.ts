@@ -90,6 +90,8 @@ const moves = ({
 function smallKeys(scenario: Scenario): Override[] {
   const changes = {
     ...small,
+    // It ends when all has arrived: on a busy machine that may take its time.
+    'config.drain': '60s',
     'config.warmup': '100ms',
     'config.arrivingRate': '200',
     'config.sendingSteps': '1',

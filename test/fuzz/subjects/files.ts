@@ -132,42 +132,15 @@ export const counters: Subject = {
 };
 
 const start = '2026-11-23T10:00:00.000Z';
-const recordingLines = [
-  {
-    schema: 'signalr-bench-recording/1',
-    target: 'http://h/chat',
-    startedAt: start,
-    kind: 'signalr',
-  },
-  {
-    t: 1,
-    client: 1,
-    ev: 'open',
-    transport: 'WebSockets',
-    protocol: 'json',
-    path: '/chat',
-    query: ['id'],
-  },
-  {
-    t: 2,
-    client: 1,
-    ev: 'out',
-    bytes: 40,
-    m: { type: 1, invocationId: '1', target: 'Add', arguments: [1, { a: 'b' }] },
-  },
-  { t: 3, client: 1, ev: 'in', bytes: 20, m: { type: 3, invocationId: '1', result: 'r' } },
-  {
-    t: 4,
-    client: 1,
-    ev: 'in',
-    bytes: 20,
-    m: { type: 1, target: 'got', arguments: [{ $bytes: 'AQI=' }] },
-  },
-  { t: 5, client: 1, ev: 'out', raw: 3, why: 'no hub message' },
-  { t: 6, client: 1, ev: 'gap', events: 2 },
-  { t: 9, client: 1, ev: 'close', code: 1000 },
-];
-export const recordingText = recordingLines.map((line) => `${JSON.stringify(line)}\n`).join('');
+export const recordingText = `{"schema":"signalr-bench-recording/1","target":"http://h/chat","startedAt":"${start}","kind":"signalr"}
+{"t":1,"client":1,"ev":"open","transport":"WebSockets","protocol":"json","path":"/chat","query":["id"]}
+{"t":2,"client":1,"ev":"out","bytes":40,"m":{"type":1,"invocationId":"1","target":"Add","arguments":[1,{"a":"b"}]}}
+{"t":3,"client":1,"ev":"in","bytes":20,"m":{"type":3,"invocationId":"1","result":"r"}}
+{"t":4,"client":1,"ev":"in","bytes":20,"m":{"type":1,"target":"got","arguments":[{"$bytes":"AQI="}]}}
+{"t":5,"client":1,"ev":"out","raw":3,"why":"no hub message"}
+{"t":6,"client":1,"ev":"gap","events":2}
+{"t":9,"client":1,"ev":"close","code":1000}
+`;
 
 export async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   await Promise.resolve();

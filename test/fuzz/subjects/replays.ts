@@ -7,35 +7,14 @@ import { readReplay, type ReplayProtocol } from '../../../src/record/replay/read
 import type { Subject } from '../subject';
 import { once, recordingText } from './files';
 
-const opened = { t: 1, client: 1, ev: 'open', transport: 'WebSockets', path: '/client/hubs/chat' };
-const pubSubText = [
-  {
-    schema: 'signalr-bench-recording/1',
-    target: 'http://h/client/hubs/chat',
-    startedAt: '2026-11-23T10:00:00.000Z',
-    kind: 'webpubsub',
-  },
-  { ...opened, protocol: 'json.webpubsub.azure.v1', query: [] },
-  { t: 2, client: 1, ev: 'out', bytes: 40, m: { type: 'joinGroup', group: 'g', ackId: 1 } },
-  { t: 3, client: 1, ev: 'in', bytes: 30, m: { type: 'ack', ackId: 1, success: true } },
-  {
-    t: 4,
-    client: 1,
-    ev: 'out',
-    bytes: 60,
-    m: { type: 'sendToGroup', group: 'g', ackId: 2, noEcho: true, dataType: 'text', data: 'x' },
-  },
-  {
-    t: 5,
-    client: 1,
-    ev: 'out',
-    bytes: 60,
-    m: { type: 'event', event: 'said', dataType: 'json', data: { a: [1, null] } },
-  },
-  { t: 6, client: 1, ev: 'out', bytes: 40, m: { type: 'leaveGroup', group: 'g', ackId: 3 } },
-]
-  .map((line) => `${JSON.stringify(line)}\n`)
-  .join('');
+const pubSubText = `{"schema":"signalr-bench-recording/1","target":"http://h/client/hubs/chat","startedAt":"2026-11-23T10:00:00.000Z","kind":"webpubsub"}
+{"t":1,"client":1,"ev":"open","transport":"WebSockets","path":"/client/hubs/chat","protocol":"json.webpubsub.azure.v1","query":[]}
+{"t":2,"client":1,"ev":"out","bytes":40,"m":{"type":"joinGroup","group":"g","ackId":1}}
+{"t":3,"client":1,"ev":"in","bytes":30,"m":{"type":"ack","ackId":1,"success":true}}
+{"t":4,"client":1,"ev":"out","bytes":60,"m":{"type":"sendToGroup","group":"g","ackId":2,"noEcho":true,"dataType":"text","data":"x"}}
+{"t":5,"client":1,"ev":"out","bytes":60,"m":{"type":"event","event":"said","dataType":"json","data":{"a":[1,null]}}}
+{"t":6,"client":1,"ev":"out","bytes":40,"m":{"type":"leaveGroup","group":"g","ackId":3}}
+`;
 
 const protocols: readonly ReplayProtocol[] = ['json', 'messagepack', 'webpubsub'];
 

@@ -231,13 +231,15 @@ async function hubs(protocol: 'json' | 'messagepack'): Promise<Scene> {
   const token = await peer.token(path);
   const behind = `${peer.url}${path}&access_token=${token}`;
   const urls = [hub.url, proxy.url, behind];
+  const serverless = await startAzureSignalr({ upstreams: [{ url: 'http://127.0.0.1:1/' }] });
+  const alone = `${new EmulatorPeer(serverless.connectionString).url}${path}&access_token=${token}`;
   const isText = protocol === 'json';
   return {
-    senders: urls.map((url) => new Sender(() => opened(url), hello, isText)),
+    senders: [...urls, alone].map((url) => new Sender(() => opened(url), hello, isText)),
     witnesses: await Promise.all(urls.map(hubWitness)),
     dispose: async () => {
       await proxy.dispose();
-      await Promise.all([hub, app].map((server) => server.dispose()));
+      await Promise.all([hub, app, serverless].map((server) => server.dispose()));
       await emulator.dispose();
     },
   };

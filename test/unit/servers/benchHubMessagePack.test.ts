@@ -3,14 +3,9 @@ import { once } from 'node:events';
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { startBenchHub, type BenchHub } from '../../../src/servers/hub/benchHub';
-import { jsonText } from '../../../src/servers/hubProtocol/jsonProtocol';
 import { type Span, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import type { HubMessage } from '../../../src/wire/message/hubMessage';
-import {
-  MessagePackExtension,
-  lengthPrefix,
-  encodeText,
-} from '../../../src/wire/message/messagePack';
+import { lengthPrefix, encodeText } from '../../../src/wire/message/messagePack';
 import { RawClient } from './rawClient';
 
 const { encode, handshake } = messagePackCodec;
@@ -250,31 +245,22 @@ describe('bench hub in MessagePack', () => {
     'bytes behind the array': [3, 0x91, 6, 0xc0],
     'text of the other protocol': [...Buffer.from('{"type":6}\x1e'.repeat(12))],
   };
-  for (const [title, bytes] of Object.entries(malformed)) {
-    it(`closes a connection that sends ${title}`, async () => {
+  it('closes a connection that sends what is no message', async () => {
+    for (const [title, bytes] of Object.entries(malformed)) {
       const client = await PackClient.connect(hub.url);
       client.socket.send(Buffer.from(bytes));
       const tooLong = title.endsWith('above the limit');
-      assert.deepEqual(await client.next(), {
-        type: 7,
-        error: `Connection closed with an error.${tooLong ? ' A message is longer than 100000 bytes.' : ''}`,
-        allowReconnect: true,
-      });
-      assert.equal(await client.closed, 1000);
-    });
-  }
-
-  it('survives noise and nesting without end, and ignores types it does not know', async () => {
-    const survivor = await PackClient.connect(hub.url);
-    const deep = Buffer.alloc(90_000, 0x91);
-    const nested = Buffer.concat([Buffer.from([0x90, 0xbf, 5]), deep]);
-    const noise = fc.sample(fc.uint8Array({ minLength: 5, maxLength: 300 }), 60);
-    for (const bytes of [nested, ...noise]) {
-      const client = await PackClient.connect(hub.url);
-      client.socket.send(bytes);
-      client.socket.close();
-      await client.closed;
+      const error = `Connection closed with an error.${tooLong ? ' A message is longer than 100000 bytes.' : ''}`;
+      assert.deepEqual(await client.next(), { type: 7, error, allowReconnect: true }, title);
+      assert.equal(await client.closed, 1000, title);
     }
+  });
+
+  it('closes one that nests without end, and ignores types it does not know', async () => {
+    const survivor = await PackClient.connect(hub.url);
+    const client = await PackClient.connect(hub.url);
+    client.socket.send(Buffer.concat([Buffer.from([0x90, 0xbf, 5]), Buffer.alloc(90_000, 0x91)]));
+    await client.closed;
     survivor.socket.send(Buffer.from([3, 0x92, 99, 0xc0, 3, 0x92, 8, 1]));
     assert.deepEqual(await survivor.invoke('GetConnectionId'), completed(survivor.id));
   });
@@ -286,19 +272,5 @@ describe('bench hub in MessagePack', () => {
     await pinging.dispose();
     const goodbye = client.messages.at(-1);
     assert.deepEqual(goodbye, { type: 7, allowReconnect: true });
-  });
-});
-
-describe('jsonText', () => {
-  it('writes what JSON has no form for as .NET does', () => {
-    const value = {
-      ticks: 638_900_000_000_000_001n,
-      bytes: new Uint8Array([1, 2, 3]),
-      time: new MessagePackExtension(-1, new Uint8Array([0])),
-      list: [null, Infinity, 'ü"'],
-    };
-    const text =
-      '{"ticks":638900000000000001,"bytes":"AQID","time":"AA==","list":[null,null,"ü\\""]}';
-    assert.equal(jsonText(value), text);
   });
 });

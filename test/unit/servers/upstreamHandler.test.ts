@@ -3,7 +3,6 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import fc from 'fast-check';
 import { upstreamHandler } from '../../../src/servers/upstream/upstreamHandler';
 import { encodeMessagePackMessage } from '../../../src/wire/message/messagePackMessage';
 import { endpointOf } from '../../fakes/endpoint';
@@ -79,14 +78,7 @@ describe('the upstream handler', () => {
     ]);
   });
 
-  it('answers whatever comes, and goes on', async () => {
-    const bytes = fc.uint8Array({ maxLength: 60 });
-    const types = fc.constantFrom('application/x-msgpack', 'application/json', 'text/plain');
-    const garbage = fc.asyncProperty(bytes, types, async (body, type) => {
-      const got = await post(body, { 'Content-Type': type });
-      assert.ok([200, 400, 404].includes(got), String(got));
-    });
-    await fc.assert(garbage, { numRuns: 60 });
+  it('refuses an event that is too long, and goes on', async () => {
     assert.equal(await post(Buffer.alloc(3 * 1024 * 1024)), 413);
     assert.equal(await post(echo), 200);
   });

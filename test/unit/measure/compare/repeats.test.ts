@@ -3,7 +3,7 @@ import { panelStrings } from '../../../../src/messages/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
 import { repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';
-import { normal } from '../../../fakes/measuredStep';
+import { normal } from '../../../fakes/simulatedServers';
 import { sampleStep } from '../../results/sampleResult';
 
 /** Steps of a run whose p99 were these, one after the other. */

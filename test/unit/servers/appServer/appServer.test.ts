@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { TokenCheck } from '../../../../src/servers/service/emulator';
@@ -218,26 +217,6 @@ describe('app server', () => {
     });
   });
 
-  for (const [name, backOffMs, refusal, leastMs] of [
-    ['longer and longer for a service that closes what it has just taken', 50, undefined, 740],
-    ['as long as the service asks', 1, '429 Busy\r\nRetry-After: 1', 990],
-  ] as const)
-    it(`waits ${name}`, async () => {
-      await withAppServer(
-        { serverConnections: 1, backOffMs },
-        async (_server, { connections, refusals }) => {
-          if (refusal !== undefined) refusals.push(refusal);
-          const startedMs = performance.now();
-          const losses = refusal === undefined ? 4 : 1;
-          for (let lost = 0; lost < losses; lost++) {
-            connections[lost]!.socket.close();
-            await until('the next handshake', () => connections[lost + 1]?.messages.length === 1);
-          }
-          assert.ok(performance.now() - startedMs >= leastMs);
-        },
-      );
-    });
-
   it('opens a connection on demand, and leaves a service that is silent', async () => {
     await withAppServer(
       { serverConnections: 1, pingMs: 100, silenceMs: 1500 },
@@ -287,22 +266,5 @@ describe('app server', () => {
     );
     await service.dispose();
     await assert.rejects(startAppServer(options), { code: 'service-unreachable' });
-  });
-
-  it('survives whatever the service sends', async () => {
-    await withAppServer({ serverConnections: 1, shortLifeMs: 0 }, async (server, service) => {
-      const run = fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 })), async (pieces) => {
-        const connection = service.connections.at(-1)!;
-        connection.send(...opening('one'), dataOf('one', Buffer.concat(pieces)));
-        for (const piece of pieces) connection.socket.send(piece);
-        const count = service.connections.length;
-        // Some noise ends the connection by itself, some leaves it waiting for more.
-        connection.socket.close();
-        await until('a connection in its place', () => service.connections.length > count);
-        await until('its handshake', () => service.connections.at(-1)!.messages.length === 1);
-      });
-      await fc.assert(run, { numRuns: 40 });
-      await until('the end of all clients', () => server.counts.clients === 0);
-    });
   });
 });

@@ -1,40 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { prefixBytes } from '../../../../src/wire/message/messagePack';
 import {
-  readServiceMessage,
   encodeServiceMessage,
   type ServiceMessage,
 } from '../../../../src/wire/service/serviceMessage';
+import { messageOf, runs, type RecordedEvent } from '../../../fakes/recordedSdk';
 import type { StubConnection, StubService } from '../../../fakes/stubService';
 import { until } from '../../../fakes/until';
 import { withAppServer } from './appServerParts';
-
-interface RecordedEvent {
-  readonly direction: string;
-  readonly kind: string;
-  readonly conn?: number;
-  readonly base64?: string;
-}
-interface Recording {
-  readonly runs: readonly { readonly name: string; readonly events: readonly RecordedEvent[] }[];
-}
-
-const file = path.resolve('test', 'fixtures', 'azure', 'azure-app-server-session.json');
-const { runs } = JSON.parse(readFileSync(file, 'utf8')) as Recording;
 
 /** Methods that the recorded hub has under another name. */
 const ourNames = { '"Join"': '"JoinGroup"', '"Leave"': '"LeaveGroup"' };
 /** What both hubs answer alike: methods that neither has, or that are called wrongly, and groups. */
 const alike = /"target":"(NoSuch|Join|Leave)"|"target":"Echo","arguments":\[\]/;
-
-function messageIn({ kind, base64 }: RecordedEvent): ServiceMessage | undefined {
-  if (kind === 'malformed') return undefined;
-  const bytes = Buffer.from(base64 ?? '', 'base64');
-  const start = prefixBytes(bytes, 0, bytes.length);
-  return typeof start === 'number' ? readServiceMessage(bytes, start, bytes.length) : undefined;
-}
 
 const clientOf = (message: ServiceMessage): string =>
   'connectionId' in message ? (message.connectionId ?? '') : '';
@@ -73,7 +50,7 @@ async function replay(
     for (const event of events) {
       if (event.kind === 'malformed')
         connections[event.conn ?? 0]?.send(Buffer.from(event.base64 ?? '', 'base64'));
-      const message = messageIn(event);
+      const message = messageOf(event);
       const connection = connections[event.conn ?? connectionCount];
       if (message === undefined || connection === undefined) continue;
       if (event.direction === 'service-to-server') {
@@ -149,7 +126,7 @@ describe('app server and recorded sessions of the SDK', () => {
       ours.get('connR'),
       theirs
         .get('connR')
-        ?.filter((frame) => messageIn({ direction: '', kind: '', base64: frame })?.type !== 18),
+        ?.filter((frame) => messageOf({ direction: '', kind: '', base64: frame })?.type !== 18),
     );
     assert.ok(ours.get('connR')?.includes(pauseAck));
   });

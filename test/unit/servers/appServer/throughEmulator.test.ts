@@ -48,9 +48,8 @@ describe('app server behind the emulator', () => {
     await service.dispose();
   });
 
-  function start(
-    accessKey = /AccessKey=([^;]+)/.exec(service.connectionString)?.[1] ?? '',
-  ): Promise<AppServer> {
+  function start(): Promise<AppServer> {
+    const accessKey = /AccessKey=([^;]+)/.exec(service.connectionString)?.[1] ?? '';
     const port = /Port=([0-9]+)/.exec(service.connectionString)?.[1] ?? '';
     const audience = /Endpoint=([^;]+)/.exec(service.connectionString)?.[1] ?? '';
     const origin = `${audience}:${port}`;
@@ -180,13 +179,5 @@ describe('app server behind the emulator', () => {
     );
     await Promise.all(servers.map((server) => server.dispose()));
     await Promise.all(closed);
-  });
-
-  it('says that the access key is wrong', async () => {
-    await assert.rejects(start('not the key'), (error: Error) => {
-      assert.match(error.message, /HTTP status 401\. Check the access key/);
-      assert.ok(!error.message.includes('not the key'));
-      return true;
-    });
   });
 });

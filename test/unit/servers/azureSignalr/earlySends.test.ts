@@ -72,8 +72,8 @@ describe('what a hub sends before a client has the answer to its handshake', () 
   // As the SDK of .NET does with `Clients.Caller` in `OnConnectedAsync`.
   it('reaches every client, over every transport and in both protocols', async () => {
     await start();
-    for (let count = 0; count < 20; count++) {
-      const client = await hubClient(peer, 'chat', kinds[count % kinds.length]);
+    for (let count = 0; count < kinds.length; count++) {
+      const client = await hubClient(peer, 'chat', kinds[count]);
       clients.push(client);
       const starting = client.connection.start();
       const { connectionId } = await server.next(openConnection);
@@ -85,7 +85,7 @@ describe('what a hub sends before a client has the answer to its handshake', () 
       await starting;
     }
     const notes = await Promise.all(clients.map((client) => notesOf(client, 2)));
-    assert.deepEqual(notes, Array(20).fill([['hello'], ['again']]));
+    assert.deepEqual(notes, Array(kinds.length).fill([['hello'], ['again']]));
   });
 
   it('waits behind the answer, in its order, however it was sent', async () => {

@@ -1,46 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { WebSocket } from 'ws';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import {
   serviceType,
-  readServiceMessage,
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../../../src/wire/service/serviceMessage';
-import { HubMessageError } from '../../../../src/wire/message/hubMessage';
-import { bodyLengthAt, prefixBytes } from '../../../../src/wire/message/messagePack';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
+import { messageOf, runs, type RecordedEvent } from '../../../fakes/recordedSdk';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
 import { RawClient } from '../rawClient';
-
-interface RecordedEvent {
-  readonly direction: string;
-  readonly kind: string;
-  readonly conn?: number;
-  readonly base64?: string;
-  readonly decoded?: unknown;
-}
-interface Recording {
-  readonly runs: readonly { name: string; sdk: string; events: readonly RecordedEvent[] }[];
-}
-
-const file = path.resolve('test', 'fixtures', 'azure', 'azure-app-server-session.json');
-const recording = JSON.parse(readFileSync(file, 'utf8')) as Recording;
-
-function messageOf({ base64 = '' }: RecordedEvent): ServiceMessage | undefined {
-  const bytes = Buffer.from(base64, 'base64');
-  const prefix = prefixBytes(bytes, 0, bytes.length);
-  if (typeof prefix === 'string') return undefined;
-  try {
-    return readServiceMessage(bytes, prefix, prefix + bodyLengthAt(bytes, 0, prefix));
-  } catch (error) {
-    // One frame of the recorded service is broken on purpose.
-    if (error instanceof HubMessageError) return undefined;
-    throw error;
-  }
-}
 
 /** A recorded client, played by a real WebSocket once its hub handshake is due. */
 interface Player {
@@ -322,7 +291,7 @@ const compared: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 };
 
 describe('the real app server, as recorded', () => {
-  for (const { name, sdk, events } of recording.runs) {
+  for (const { name, sdk, events } of runs) {
     // How the app server takes a service that breaks the protocol.
     if (name === 'open-protocol') continue;
     it(`is answered in the run ${name} of ${sdk}`, async () => {

@@ -8,23 +8,6 @@ describe('the hub of ASP.NET SignalR', () => {
   beforeEach(async () => (hub = await startClassicHub()));
   afterEach(() => hub.dispose());
 
-  it('greets, answers calls, and lets go who aborts', async () => {
-    const peer = await ClassicPeer.start(hub.url);
-    const id = peer.negotiated.ConnectionId;
-    assert.deepEqual(peer.calls('OnConnected'), [[id]]);
-    assert.deepEqual(await peer.invoke('getconnectionid'), { R: id, I: '0' });
-    const payload = { 'payload.MessageBlob': 'x', 'payload.Timestamp': '1' };
-    assert.deepEqual(await peer.invoke('Echo', payload), { I: '1' });
-    assert.deepEqual(peer.calls('RecordLatency'), [[payload]]);
-    assert.equal(hub.connectionCount, 1);
-    await peer.command('abort');
-    await assert.rejects(
-      peer.until(() => false),
-      /closed/,
-    );
-    assert.equal(hub.connectionCount, 0);
-  });
-
   it('sends to groups, to everyone and to one client', async () => {
     const [first, second] = [await ClassicPeer.start(hub.url), await ClassicPeer.start(hub.url)];
     await first.invoke('JoinGroup', 'a');
@@ -40,15 +23,6 @@ describe('the hub of ASP.NET SignalR', () => {
     assert.deepEqual(first.calls('RecordLatency'), [[toGroup], [toFirst], [{ n: 3 }]]);
     assert.deepEqual(second.calls('RecordLatency'), [[{ n: 3 }]]);
     assert.equal(hub.counts.deliveries, 4);
-  });
-
-  it('says that a call failed in the words of its server', async () => {
-    const peer = await ClassicPeer.start(hub.url);
-    const failed = (name: string): string =>
-      `There was an error invoking Hub method 'signalrbench.${name}'.`;
-    assert.deepEqual(await peer.invoke('Nope'), { I: '0', E: failed('Nope') });
-    assert.deepEqual(await peer.invoke('Echo', 5), { I: '1', E: failed('Echo') });
-    assert.deepEqual(await peer.invoke('Echo'), { I: '2', E: failed('Echo') });
   });
 
   it('sends to a lost connection when it is back', async () => {

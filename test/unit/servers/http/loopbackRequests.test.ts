@@ -125,63 +125,42 @@ const upgrading = {
 };
 
 describe('servers on loopback', () => {
-  const ownHosts = [
-    ...['localhost', 'LOCALHOST:1', 'localhost.', 'localhost.:80', 'a.localhost', '127.0.0.1:5050'],
-    ...['127.0.0.1', '127.8.9.10:1', '[::1]', '[::1]:8080', '[::ffff:127.0.0.1]:1', '127.0.0.1.'],
-  ];
-  const otherHosts = [
-    ...['evil.example', 'evil.example:5050', 'localhost.evil.example', '127.0.0.1.evil.example'],
-    ...['evil@localhost', 'localhost/x', 'localhost#', '0.0.0.0', '128.0.0.1', '[::]', '', ':5050'],
-    ...[
-      'localhost evil.example',
-      '192.168.0.1',
-      '[fe80::1]',
-      'localhost..',
-      'notlocalhost',
-      '[',
-      undefined,
-    ],
-  ];
-  for (const host of ownHosts)
-    it(`are meant by the host ${host}`, () => {
-      assert.equal(refusalOf({ headers: { host } }), undefined);
-    });
-  for (const host of otherHosts)
-    it(`are not meant by the host ${String(host)}`, () => {
-      assert.equal(refusalOf({ headers: host === undefined ? {} : { host } })?.status, 403);
-    });
+  const listed = (text: string): string[] => text.trim().split(/ +/);
+  const ownHosts = listed(
+    `
+    localhost LOCALHOST:1 localhost. localhost.:80 a.localhost 127.0.0.1:5050 127.0.0.1
+    127.8.9.10:1 [::1] [::1]:8080 [::ffff:127.0.0.1]:1 127.0.0.1.`.replaceAll('\n', ' '),
+  );
+  const otherHosts = listed(
+    `
+    evil.example evil.example:5050 localhost.evil.example 127.0.0.1.evil.example evil@localhost
+    localhost/x localhost# 0.0.0.0 128.0.0.1 [::] :5050 192.168.0.1 [fe80::1] localhost..
+    notlocalhost [`.replaceAll('\n', ' '),
+  );
+  const ownOrigins = listed(
+    'http://localhost http://127.0.0.1:3000 https://[::1]:1 http://localhost.:1',
+  );
+  const otherOrigins = listed(
+    `
+    null http://evil.example https://localhost.evil.example:1 file:// localhost
+    http://evil.example#localhost app://localhost http://localhost@evil.example
+    http://evil.example\\@localhost http://localhost/`.replaceAll('\n', ' '),
+  );
+  const statusFor = (headers: { host?: string; origin?: string }): number | undefined =>
+    refusalOf({ headers })?.status;
 
-  const ownOrigins = [
-    'http://localhost',
-    'http://127.0.0.1:3000',
-    'https://[::1]:1',
-    'http://localhost.:1',
-  ];
-  const otherOrigins = [
-    ...[
-      'null',
-      '',
-      'http://evil.example',
-      'https://localhost.evil.example:1',
-      'file://',
-      'localhost',
-    ],
-    ...[
-      'http://localhost, http://evil.example',
-      'http://evil.example#localhost',
-      'app://localhost',
-    ],
-    ...['http://localhost@evil.example', 'http://evil.example\\@localhost', 'http://localhost/'],
-  ];
-  const host = '127.0.0.1:1';
-  for (const origin of ownOrigins)
-    it(`let pages of ${origin} in`, () => {
-      assert.equal(refusalOf({ headers: { host, origin } }), undefined);
-    });
-  for (const origin of otherOrigins)
-    it(`keep pages of ${origin} out`, () => {
-      assert.equal(refusalOf({ headers: { host, origin } })?.status, 403);
-    });
+  it('are meant by hosts of this machine alone', () => {
+    for (const host of ownHosts) assert.equal(statusFor({ host }), undefined, host);
+    for (const host of [...otherHosts, '', 'localhost evil.example', undefined])
+      assert.equal(statusFor({ host }), 403, host);
+  });
+
+  it('let pages of this machine in, and no others', () => {
+    const host = '127.0.0.1:1';
+    for (const origin of ownOrigins) assert.equal(statusFor({ host, origin }), undefined, origin);
+    for (const origin of [...otherOrigins, '', 'http://localhost, http://evil.example'])
+      assert.equal(statusFor({ host, origin }), 403, origin);
+  });
 
   for (const [name, start] of Object.entries(servers)) {
     it(`answer 403 to other hosts and origins, whatever is asked: ${name}`, async () => {

@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
-import {
-  HttpTransportType,
-  HubConnectionBuilder,
-  LogLevel,
-  Subject,
-  type HubConnection,
-} from '@microsoft/signalr';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { hubAndClient, RawClient, separator } from '../rawClient';
 
@@ -212,88 +205,5 @@ describe('StreamingEcho of the bench hub', () => {
     await sleep(60);
     assert.equal(hub.connectionCount, 0);
     assert.equal(hub.counts.deliveries, 0);
-  });
-});
-
-describe('StreamingEcho with @microsoft/signalr', () => {
-  let hub: BenchHub;
-  let connection: HubConnection;
-  beforeEach(async () => {
-    hub = await startBenchHub();
-    connection = new HubConnectionBuilder()
-      .withUrl(hub.url, { transport: HttpTransportType.WebSockets })
-      .configureLogging(LogLevel.None)
-      .build();
-    connection.on('OnConnected', () => undefined);
-    await connection.start();
-  });
-  afterEach(async () => {
-    await connection.stop();
-    await hub.dispose();
-  });
-
-  interface Payload {
-    readonly n: number;
-    readonly 'payload.MessageBlob': string;
-  }
-  const payload = (n: number): Payload => ({ n, 'payload.MessageBlob': 'ä"\\€😀'.repeat(400) });
-
-  function download(upload: Subject<Payload>, delayMs: number, got: Payload[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      connection.stream<Payload>('StreamingEcho', upload, delayMs).subscribe({
-        next: (value) => got.push(value),
-        complete: resolve,
-        error: reject,
-      });
-    });
-  }
-
-  for (const delayMs of [0, 10]) {
-    it(`echoes two uploads at once with a delay of ${delayMs} ms`, async () => {
-      const uploads = [new Subject<Payload>(), new Subject<Payload>()];
-      const got: Payload[][] = [[], []];
-      const all = uploads.map((upload, index) => download(upload, delayMs, got[index] ?? []));
-      const expected = Array.from({ length: 15 }, (_, n) => payload(n));
-      for (const value of expected) for (const upload of uploads) upload.next(value);
-      for (const upload of uploads) upload.complete();
-      await Promise.all(all);
-      assert.deepEqual(got, [expected, expected]);
-      assert.equal(hub.counts.deliveries, 30);
-    });
-  }
-
-  it('reports the error of an upload', async () => {
-    const upload = new Subject<Payload>();
-    const got: Payload[] = [];
-    const over = download(upload, 0, got);
-    upload.next(payload(1));
-    upload.error(new Error('stopped uploading'));
-    await assert.rejects(over, /while streaming results.*stopped uploading/);
-    assert.deepEqual(got, [payload(1)]);
-  });
-
-  it('stops a download that is disposed, and refuses invoke', async () => {
-    const upload = new Subject<Payload>();
-    let count = 0;
-    await new Promise<void>((resolve) => {
-      const subscription = connection.stream<Payload>('StreamingEcho', upload, 0).subscribe({
-        next: () => {
-          count++;
-          subscription.dispose();
-          resolve();
-        },
-        complete: () => undefined,
-        error: () => undefined,
-      });
-      upload.next(payload(1));
-    });
-    upload.next(payload(2));
-    upload.complete();
-    await assert.rejects(
-      connection.invoke('StreamingEcho', new Subject<Payload>(), 0),
-      /streaming 'StreamingEcho' method with a non-streaming invocation/,
-    );
-    assert.equal(count, 1);
-    assert.equal(hub.counts.deliveries, 1);
   });
 });

@@ -62,58 +62,37 @@ describe('REST calls to the emulator of Web PubSub', () => {
   });
 
   it('are refused with a code and a sentence', async () => {
-    assert.deepEqual(await refused('POST', '/nothing'), [404, 'NotFound']);
-    assert.deepEqual(await refused('POST', ':nothing'), [404, 'NotFound']);
-    assert.deepEqual(await refused('PATCH', ':send'), [405, 'MethodNotAllowed']);
-    assert.deepEqual(await refused('POST', '/api/hubs/chat/:send', text), [
-      400,
-      'InvalidApiVersion',
-    ]);
-    const version = '?api-version=2024-12-01';
-    assert.deepEqual(await refused('POST', `/api/hubs/1/:send${version}`, text), [
-      400,
-      'Error.BadRequest',
-    ]);
-    assert.deepEqual(await refused('POST', ':send', { body: 'x' }), [415, 'UnsupportedMediaType']);
-    const xml = { body: 'x', contentType: 'application/xml' };
-    assert.deepEqual(await refused('POST', ':send', xml), [415, 'UnsupportedMediaType']);
-    const json = { body: '{', contentType: 'application/json' };
-    assert.deepEqual(await refused('POST', ':send', json), [400, 'Error.BadRequest']);
-    for (const body of ['"\\x"', '"\x01"', 'NaN', '['.repeat(64) + ']'.repeat(64)]) {
-      const bad = { body, contentType: 'application/json' };
-      assert.deepEqual(await refused('POST', ':send', bad), [400, 'Error.BadRequest'], body);
-    }
-    const latin = { body: Buffer.from([0xe4]), contentType: 'text/plain' };
-    assert.deepEqual(await refused('POST', ':send', latin), [400, 'Error.BadRequest']);
-    const long = { body: 'x'.repeat(1024 * 1024 + 1), contentType: 'text/plain' };
-    assert.deepEqual(await refused('POST', ':send', long), [413, 'PayloadTooLarge']);
-    assert.deepEqual(await refused('POST', ':send?filter=x', text), [400, 'Error.BadRequest']);
-    assert.deepEqual(await refused('POST', ':send?messageTtlSeconds=301', text), [
-      400,
-      'Error.BadRequest',
-    ]);
-    assert.deepEqual(await refused('POST', 'groups/%20/:send', text), [400, 'Error.BadRequest']);
-    const notExisted = [404, 'Error.Connection.NotExisted'];
-    assert.deepEqual(await refused('PUT', 'groups/g/connections/x'), notExisted);
-    assert.deepEqual(await refused('POST', ':addToGroups', { body: '{"groups":[1]}' }), [
-      400,
-      'Error.BadRequest',
-    ]);
-    assert.deepEqual(await refused('GET', 'groups/g/connections?maxpagesize=0'), [
-      400,
-      'Error.BadRequest',
-    ]);
+    const typed = (contentType: string, body: string | Buffer) => ({ body, contentType });
+    const json = (body: string) => typed('application/json', body);
+    const bad = [400, 'Error.BadRequest'];
+    const unsupported = [415, 'UnsupportedMediaType'];
     const fly = 'permissions/fly/connections/x';
-    assert.deepEqual(await refused('PUT', fly), [404, 'Info.Connection.NotExisted']);
-    assert.deepEqual(await refused('DELETE', fly), [400, 'Error.BadRequest']);
-    assert.deepEqual(await refused('POST', ':generateToken?minutesToExpire=0'), [
-      400,
-      'Error.BadRequest',
-    ]);
-    assert.deepEqual(await refused('POST', ':generateToken?clientType=MQTT'), [
-      400,
-      'Error.BadRequest',
-    ]);
+    const cases: [string, string, unknown[], Parameters<typeof rest>[3]?][] = [
+      ['POST', '/nothing', [404, 'NotFound']],
+      ['POST', ':nothing', [404, 'NotFound']],
+      ['PATCH', ':send', [405, 'MethodNotAllowed']],
+      ['POST', '/api/hubs/chat/:send', [400, 'InvalidApiVersion'], text],
+      ['POST', '/api/hubs/1/:send?api-version=2024-12-01', bad, text],
+      ['POST', ':send', unsupported, { body: 'x' }],
+      ['POST', ':send', unsupported, typed('application/xml', 'x')],
+      ...['{', '"\\x"', '"\x01"', 'NaN', '['.repeat(64) + ']'.repeat(64)].map(
+        (body): [string, string, unknown[], object] => ['POST', ':send', bad, json(body)],
+      ),
+      ['POST', ':send', bad, typed('text/plain', Buffer.from([0xe4]))],
+      ['POST', ':send', [413, 'PayloadTooLarge'], typed('text/plain', 'x'.repeat(1024 * 1024 + 1))],
+      ['POST', ':send?filter=x', bad, text],
+      ['POST', ':send?messageTtlSeconds=301', bad, text],
+      ['POST', 'groups/%20/:send', bad, text],
+      ['PUT', 'groups/g/connections/x', [404, 'Error.Connection.NotExisted']],
+      ['POST', ':addToGroups', bad, { body: '{"groups":[1]}' }],
+      ['GET', 'groups/g/connections?maxpagesize=0', bad],
+      ['PUT', fly, [404, 'Info.Connection.NotExisted']],
+      ['DELETE', fly, bad],
+      ['POST', ':generateToken?minutesToExpire=0', bad],
+      ['POST', ':generateToken?clientType=MQTT', bad],
+    ];
+    for (const [method, path, refusal, options] of cases)
+      assert.deepEqual(await refused(method, path, options), refusal, `${method} ${path}`);
     for (const [path, code] of [
       ['connections/x', 'Warning.Connection.NotExisted'],
       ['users/x', 'Warning.User.NotExisted'],
@@ -123,34 +102,6 @@ describe('REST calls to the emulator of Web PubSub', () => {
       const { status, errorCode } = await rest(emulator, 'HEAD', path);
       assert.deepEqual([status, errorCode], [404, code]);
     }
-  });
-
-  // All of these as the service answered the tests of the SDK for JavaScript, in 2022 and 2023.
-  it('about connections that are not there are no errors, but for new memberships and permissions', async () => {
-    for (const [method, path, status] of [
-      ['POST', 'connections/xxxx/:send', 202],
-      ['DELETE', 'connections/xxxx', 204],
-      ['DELETE', 'connections/xxx/groups', 204],
-      ['DELETE', 'groups/group/connections/xxxx', 204],
-      ['DELETE', 'permissions/joinLeaveGroup/connections/xxx?targetName=x', 204],
-      ['POST', 'users/xxxx/:closeConnections', 204],
-      ['DELETE', 'users/brian/groups', 204],
-    ] as const) {
-      const reply = await rest(emulator, method, path, method === 'POST' ? text : {});
-      assert.deepEqual([reply.status, reply.body], [status, {}], `${method} ${path}`);
-    }
-    const body = { target: 'Connection', details: null, innererror: null };
-    const granting = 'permissions/joinLeaveGroup/connections/xxx?targetName=x';
-    assert.deepEqual((await rest(emulator, 'PUT', granting)).body, {
-      code: 'Info.Connection.NotExisted',
-      message: 'Connection `xxx` is not found.',
-      ...body,
-    });
-    assert.deepEqual((await rest(emulator, 'PUT', 'groups/group/connections/xxxx')).body, {
-      code: 'Error.Connection.NotExisted',
-      message: 'Connection `xxxx` is not found.',
-      ...body,
-    });
   });
 
   it('with a filter that is none say what is wrong with it, and where', async () => {
