@@ -37,7 +37,7 @@ export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeByKind } from '../targets/openTarget';
 export { calibrate } from '../engine/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
-export { redirectHosts } from '../wire/connect/probeHub';
+export { redirectHosts } from '../wire/connect/hubRedirects';
 
 // No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.
 export const importCommand: typeof ImportCommand = async (...given) =>

@@ -7,7 +7,7 @@ import { measureProblem, needsContract, ticksProblem } from '../scenario/check/n
 import { behindOf } from '../scenario/target/targetKinds';
 import type { OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
-import type { HubAnswer } from '../wire/connect/probeHub';
+import type { HubTraits } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
 import { redirectsOf } from '../wire/socket/isLoopback';
 
@@ -17,7 +17,7 @@ export interface TargetQuestions {
     endpoint: Endpoint,
     methods: readonly string[] | 'kindOnly',
     withinMs: number,
-  ) => Promise<HubAnswer | undefined>;
+  ) => Promise<HubTraits | undefined>;
   readonly redirectHosts: (endpoint: Endpoint, withinMs: number) => Promise<readonly string[]>;
   /** What a target needs before it is asked, once it may be reached. */
   readonly ready?: (target: OpenTarget) => Promise<OpenTarget>;
@@ -107,7 +107,7 @@ const ignore = (): void => undefined;
 type AskHub = (
   endpoint: Endpoint,
   methods: readonly string[] | 'kindOnly',
-) => Promise<HubAnswer | undefined>;
+) => Promise<HubTraits | undefined>;
 
 /** All at the same time. */
 const mostAsked = 32;
@@ -156,7 +156,7 @@ async function commonDialect(
   const answers = await Promise.all(urls.map((url) => ask({ ...endpoint, urls: [url] }, wanted)));
   const isClassic = endpoint.classic === true;
   answers.forEach((answer, at) => {
-    if (answer?.isRather !== undefined)
+    if (answer?.otherKind !== undefined)
       throw new ExpectedError('connection-type', otherHub(shownUrl(urls[at]!), isClassic));
     const missing = missingOf(plan, answer?.lacks ?? []);
     if (missing.length > 0) throw new MissingMethods(missing, shownUrl(urls[at]!), isClassic);

@@ -19,7 +19,8 @@ import { readScenario } from '../../run/scenarioFile';
 import { runSession, type RunSession } from '../../run/runSession';
 import type { RunRequest, Shell } from '../../run/shell';
 import { openTarget } from '../../targets/openTarget';
-import { askHub, redirectHosts } from '../../wire/connect/probeHub';
+import { redirectHosts } from '../../wire/connect/hubRedirects';
+import { askHub } from '../../wire/connect/probeHub';
 import type { ClusterPlace } from '../editorState';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 

@@ -52,11 +52,11 @@ describe('the dialect of a run', () => {
     const classic = { ...target, endpoint: { ...target.endpoint, classic: true } } as OpenTarget;
     for (const plan of [auto, ...withoutQuestion]) {
       await assert.rejects(
-        agreedDialect(plan, target, () => Promise.resolve({ lacks: [], isRather: 'AspNet' })),
+        agreedDialect(plan, target, () => Promise.resolve({ lacks: [], otherKind: 'AspNet' })),
         { code: 'connection-type', message: /write connectionType: AspNet under config/ },
       );
       await assert.rejects(
-        agreedDialect(plan, classic, () => Promise.resolve({ lacks: [], isRather: 'Core' })),
+        agreedDialect(plan, classic, () => Promise.resolve({ lacks: [], otherKind: 'Core' })),
         { code: 'connection-type', message: /remove connectionType: AspNet/ },
       );
     }

@@ -4,12 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { contractMethods } from '../../../../src/usecases/registry';
-import {
-  askHub,
-  probeHub as probe,
-  redirectHosts,
-  type HubProbe,
-} from '../../../../src/wire/connect/probeHub';
+import { askHub, probeHub as probe, type HubProbe } from '../../../../src/wire/connect/probeHub';
+import { redirectHosts } from '../../../../src/wire/connect/hubRedirects';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { endpointOf } from '../../../fakes/endpoint';
 import { hubFrame } from '../../../fakes/frames';
@@ -74,7 +70,7 @@ describe('probeHub', () => {
       const asClassic = endpointOf(url, { classic: true });
       const answer = await askHub(asClassic, ['Echo', 'Broadcast']);
       assert.deepEqual(answer, { dialect: 'recordLatency', lacks: ['Broadcast'] });
-      assert.equal((await askHub(endpointOf(url)))?.isRather, 'AspNet');
+      assert.equal((await askHub(endpointOf(url)))?.otherKind, 'AspNet');
     } finally {
       await hub.close();
     }
@@ -120,7 +116,7 @@ describe('probeHub', () => {
         [{}, { classic: true as const }].map((kind) => askHub(endpointOf(url, kind), 'kindOnly')),
       );
       assert.deepEqual(
-        (await Promise.all(kinds)).map((answer) => answer?.isRather),
+        (await Promise.all(kinds)).map((answer) => answer?.otherKind),
         [undefined, 'Core', 'AspNet', undefined],
       );
       assert.deepEqual(
@@ -135,7 +131,7 @@ describe('probeHub', () => {
   it('says that a hub of ASP.NET Core is none of ASP.NET SignalR', async () => {
     const hub = await startBenchHub();
     try {
-      assert.equal((await askHub(endpointOf(hub.url, { classic: true })))?.isRather, 'Core');
+      assert.equal((await askHub(endpointOf(hub.url, { classic: true })))?.otherKind, 'Core');
       const nowhere = await askHub(endpointOf(`${hub.url}/not`, { classic: true }));
       assert.equal(nowhere, undefined);
     } finally {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { redirectHosts } from '../../../../src/wire/connect/probeHub';
+import { redirectHosts } from '../../../../src/wire/connect/hubRedirects';
 import { endpointOf } from '../../../fakes/endpoint';
 import { redirectingHub } from '../../../fakes/redirectingHub';
 
