@@ -22,20 +22,17 @@ export interface ShownComparison {
   readonly curves: readonly ComparedCurves[];
 }
 
-/** Facts to the page. */
-export type ToComparisonPanel =
-  /** Everything, whenever the page says it is ready: the later runs beside the same earlier one, oldest first. */
-  | {
-      readonly type: 'compared';
-      readonly shown: readonly ShownComparison[];
-      /** Of all results, the earlier one first: by them the editor finds them again after a reload of the window. */
-      readonly folders: readonly string[];
-      /** The texts of `comparisonStrings.ts` in the user's language. */
-      readonly strings: Readonly<Record<string, string>>;
-    };
+/** Everything, whenever the page says it is ready: the later runs beside the same earlier one, oldest first. */
+export interface ToComparisonPanel {
+  readonly type: 'compared';
+  readonly shown: readonly ShownComparison[];
+  /** Of all results, the earlier one first: by them the editor finds them again after a reload of the window. */
+  readonly folders: readonly string[];
+  /** The texts of `panelStrings.ts` in the user's language. */
+  readonly strings: Readonly<Record<string, string>>;
+}
 
 /** Orders and facts from the page; `at` is the place of a comparison in the list. */
 export type FromComparisonPanel =
   | { readonly type: 'ready' }
-  | { readonly type: 'copyComment'; readonly at: number }
-  | { readonly type: 'makeBaseline'; readonly at: number };
+  | { readonly type: 'copyComment' | 'makeBaseline'; readonly at: number };

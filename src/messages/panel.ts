@@ -87,12 +87,7 @@ export type ToPanel =
       readonly strings: Readonly<Record<string, string>>;
     };
 
-/** Orders and facts from the panel. */
-export type FromPanel =
-  | { readonly type: 'ready' }
-  | { readonly type: 'stop' }
-  /** Of a run that reached nothing. */
-  | { readonly type: 'testConnection' }
-  | { readonly type: 'runAgain' }
-  | { readonly type: 'openScenario' }
-  | { readonly type: 'copySummary' };
+/** Orders and facts from the panel; `testConnection` is for a run that reached nothing. */
+export interface FromPanel {
+  readonly type: 'ready' | 'stop' | 'testConnection' | 'runAgain' | 'openScenario' | 'copySummary';
+}

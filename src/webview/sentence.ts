@@ -3,7 +3,7 @@ import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../messages/panelStrings';
-import { runLeftS, type MissedSoFar, type Snapshot } from '../measure/snapshot';
+import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
 import { thisMachineWords } from '../measure/show/latenessWords';
 import { endedLosses, type ShownRun } from './panelState';
@@ -65,8 +65,9 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     const [why, facts] = bottleneckWords(step.generator, strings);
     return make('warn', why, `${facts} ${lead}, ${when}`);
   }
-  const missed = step.missed && missedWords(step.missed, strings);
-  const missedTone = step.missed?.isFinal ? 'bad' : 'warn';
+  const { isFinal, message } = step.missed ?? {};
+  const missedTone = isFinal ? 'bad' : 'warn';
+  const missed = message && fill(isFinal ? strings.missedForGood : strings.missedByNow, message);
   if (step.senders === 0) {
     const dropped = formatCount(connections.dropped);
     const open = formatCount(connections.takingPart ?? connections.connected);
@@ -102,11 +103,6 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
         ? 'neutral'
         : 'good';
   return make(tone, `${lead},`, parts.join(' '));
-}
-
-/** As a sentence of its own. */
-function missedWords({ message, isFinal }: MissedSoFar, strings: PanelStrings): string {
-  return fill(isFinal ? strings.missedForGood : strings.missedByNow, message);
 }
 
 function bottleneckWords(

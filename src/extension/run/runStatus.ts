@@ -26,7 +26,7 @@ export function showStatus(
   item.command = 'signalrBenchmark.showRun';
   fill(item, session, undefined);
   item.show();
-  const notice = new RunNotice(session);
+  const notice = runNotice({ run: session.run, stop: () => session.stop() });
   notice.show();
   let timer = setTimeout(() => isPanelVisible() && notice.hide(), besidePanelMs);
   const all = vscode.Disposable.from(
@@ -66,42 +66,31 @@ function fill(
 }
 
 /** The notification with a button to cancel; it can go and come again. */
-class RunNotice {
-  private end: (() => void) | undefined;
-  private report: ((text: string) => void) | undefined;
-  private text = '';
-
-  constructor(private readonly session: EditorRun) {}
-
-  show(): void {
-    if (this.end) return;
-    const until = new Promise<void>((resolve) => {
-      this.end = resolve;
-    });
-    inBackground(
-      showWhile(
-        this.session.run.title,
-        (report, token) => {
-          token.onCancellationRequested(() => this.session.stop());
-          this.report = report;
-          if (this.text !== '') this.report(this.text);
-          return until;
-        },
-        true,
-      ),
-    );
-  }
-
-  say(text: string): void {
-    this.text = text;
-    this.report?.(text);
-  }
-
-  hide(): void {
-    this.end?.();
-    this.end = undefined;
-    this.report = undefined;
-  }
+function runNotice({ run, stop }: { readonly run: EditorRun['run']; stop(): void }) {
+  let end: (() => void) | undefined;
+  let report: ((text: string) => void) | undefined;
+  let text = '';
+  return {
+    show(): void {
+      if (end) return;
+      const until = new Promise<void>((resolve) => (end = resolve));
+      const work = (say: (message: string) => void, token: vscode.CancellationToken) => {
+        token.onCancellationRequested(stop);
+        report = say;
+        if (text !== '') say(text);
+        return until;
+      };
+      inBackground(showWhile(run.title, work, true));
+    },
+    say(message: string): void {
+      text = message;
+      report?.(message);
+    },
+    hide(): void {
+      end?.();
+      [end, report] = [undefined, undefined];
+    },
+  };
 }
 
 /** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
