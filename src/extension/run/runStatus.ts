@@ -26,7 +26,7 @@ export function showStatus(
   item.command = 'signalrBenchmark.showRun';
   fill(item, session, undefined);
   item.show();
-  const notice = runNotice({ run: session.run, stop: () => session.stop() });
+  const notice = runNotice(session.run.title, () => session.stop());
   notice.show();
   let timer = setTimeout(() => isPanelVisible() && notice.hide(), besidePanelMs);
   const all = vscode.Disposable.from(
@@ -66,7 +66,7 @@ function fill(
 }
 
 /** The notification with a button to cancel; it can go and come again. */
-function runNotice({ run, stop }: { readonly run: EditorRun['run']; stop(): void }) {
+function runNotice(title: string, stop: () => void) {
   let end: (() => void) | undefined;
   let report: ((text: string) => void) | undefined;
   let text = '';
@@ -80,7 +80,7 @@ function runNotice({ run, stop }: { readonly run: EditorRun['run']; stop(): void
         if (text !== '') say(text);
         return until;
       };
-      inBackground(showWhile(run.title, work, true));
+      inBackground(showWhile(title, work, true));
     },
     say(message: string): void {
       text = message;
