@@ -95,7 +95,7 @@ describe('a run in a cluster', () => {
       'an empty cluster',
       () => !existsSync(path.join(cluster, 'objects.json')) || undefined,
     );
-    assert.match(asked(), /^--context other --namespace load delete job\/signalr-bench-\w+ /m);
+    assert.match(asked(), /^--context other --namespace default delete job\/signalr-bench-\w+ /m);
     assert.ok(!asked().includes(hub.url), 'what is secret stands in no argument');
     assert.doesNotMatch(asked(), /^--context fake /m);
   });
