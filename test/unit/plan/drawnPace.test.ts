@@ -175,18 +175,6 @@ describe('drawn times of messages', () => {
     });
   }
 
-  it('of Poisson arrivals vary by second as a Poisson process does', () => {
-    const timing = drawnTiming(second, distributions[2]!, drawsOf(11));
-    const [senders, seconds] = [100, 400];
-    const bySecond = Array<number>(seconds).fill(0);
-    for (const { atUs } of dueBefore(seconds * second, { ranks: ranksTo(senders), timing }))
-      bySecond[Math.floor(atUs / second)]! += 1;
-    const mean = bySecond.reduce((sum, count) => sum + count, 0) / seconds;
-    const variance = bySecond.reduce((sum, count) => sum + (count - mean) ** 2, 0) / seconds;
-    // Its index of dispersion is 1, with a standard error of √(2/n).
-    assert.ok(Math.abs(variance / mean - 1) < 5 * Math.sqrt(2 / seconds), `${variance / mean}`);
-  });
-
   it('with closed pacing count from the send', () => {
     const timing = drawnTiming(second, { distribution: 'uniform', spread: 0.2 }, drawsOf(5));
     const spec = { ranks: ranksTo(20), timing, closed: true };
@@ -248,15 +236,6 @@ describe('senders that come and go', () => {
       [0, 0, 0.5, 9999 % 7, 9999 % 7],
     );
     assert.ok(comparisons <= 5 * 20, `${comparisons} comparisons`);
-  });
-
-  it('take no part in a stage that takes no time', () => {
-    const stages = [
-      { to: 0, overMs: 0, holdMs: 1 },
-      { to: 1, overMs: 0, holdMs: 0 },
-      { to: 0, overMs: 0, holdMs: 0 },
-    ];
-    assert.equal(new Activity({ from: 0, stages }).activeFromUs(0, 0), Infinity);
   });
 
   it('are found where they take part next', () => {

@@ -79,36 +79,6 @@ describe('the examples', () => {
     assert.deepEqual([connections, singleStepDurationMs, debug], [1000, 1000, true]);
   });
 
-  it('connect-only.signalr.yaml runs, in two rounds without senders', () => {
-    const scenario = scenarioOf(read('connect-only.signalr.yaml'));
-    assert.deepEqual(
-      stepsOf(scenario).map(({ senders, perEntry }) => [senders, perEntry]),
-      [
-        [0, [0]],
-        [0, [0]],
-      ],
-    );
-  });
-
-  it('churn.signalr.yaml and reconnect-storm.signalr.yaml run, and say what comes back', () => {
-    const [churn, storm] = ['churn', 'reconnect-storm'].map((name) =>
-      scenarioOf(read(`${name}.signalr.yaml`)),
-    );
-    assert.deepEqual([churn!.lifetimeMs, churn!.repair], [60_000, true]);
-    assert.deepEqual([storm!.dropAllAfterMs, storm!.reconnectPolicy], [10_000, 'signalr']);
-  });
-
-  it('mix.signalr.yaml runs, each use case with its part of the senders', () => {
-    const scenario = scenarioOf(read('mix.signalr.yaml'));
-    assert.deepEqual(
-      stepsOf(scenario).map(({ senders, perEntry }) => [senders, perEntry]),
-      [
-        [100, [50, 5, 45]],
-        [200, [100, 10, 90]],
-      ],
-    );
-  });
-
   it('chat-room.signalr.yaml runs, in rooms of ten', () => {
     const scenario = scenarioOf(read('chat-room.signalr.yaml'));
     assert.deepEqual(

@@ -57,4 +57,4 @@ export const rowsOf = (table: string): string[][] =>
   table
     .trim()
     .split('\n')
-    .map((line) => line.split(' | ').map((cell) => cell.trim()));
+    .map((line) => line.split(/ \|(?= )/).map((cell) => cell.trim()));

@@ -65,26 +65,22 @@ describe('unitVerdict', () => {
       offered: true,
       sentence: 'Unit 200 is enough, by the edition "later"; this guide ends at Unit 100.',
     });
-    assert.match(
-      verdict(150_000, { unit: 1000 })!.sentence,
-      /^Unit 1,000 is enough; Unit 200 would do, by the edition "later"/,
-    );
-    assert.match(
-      verdict(250_000, { unit: 200 })!.sentence,
-      /^Too much for Unit 200: by the edition "later" it takes Unit 300; this guide ends/,
-    );
-    assert.match(
-      verdict(150_000, { unit: 100 })!.sentence,
-      /^Too much for Unit 100 and for every size of this guide: .* By the edition "later" it takes Unit 200\.$/,
-    );
-    assert.match(
-      verdict(1_500_000, { unit: 1000 })!.sentence,
-      /The edition "later" has none for it either\.$/,
-    );
-    assert.match(
-      verdict(150_000, { unit: 100, sku: 'standard' })!.sentence,
-      /Standard ends at Unit 100; Premium goes on\.$/,
-    );
+    for (const [connections, size, said] of [
+      [150_000, { unit: 1000 }, /^Unit 1,000 is enough; Unit 200 would do, by the edition "later"/],
+      [
+        250_000,
+        { unit: 200 },
+        /^Too much for Unit 200: by the edition "later" it takes Unit 300; this guide ends/,
+      ],
+      [
+        150_000,
+        { unit: 100 },
+        /^Too much for Unit 100 and for every size of this guide: .* By the edition "later" it takes Unit 200\.$/,
+      ],
+      [1_500_000, { unit: 1000 }, /The edition "later" has none for it either\.$/],
+      [150_000, { unit: 100, sku: 'standard' }, /Standard ends at Unit 100; Premium goes on\.$/],
+    ] as const)
+      assert.match(verdict(connections, size)!.sentence, said);
   });
 
   it('knows the connections of the Free tier', () => {

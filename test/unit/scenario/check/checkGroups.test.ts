@@ -26,31 +26,22 @@ describe('groupCount', () => {
     assert.deepEqual(errorsOf(fixed(text, problemOf(text, 'group-count'))), []);
   });
 
-  for (const [name, text] of [
-    ['other parameters stand', groups(100, 'messageSize: 5KB')],
-    ['the parameters are empty', groups(100)],
-    ['only the name stands', 'config:\n  target: local\nscenario:\n  name: sendToGroup'],
-    ['a comment follows', 'config:\n  target: local\nscenario:\n  name: sendToGroup # small\n'],
-    [
-      'the parameters are {}',
-      'config:\n  target: local\nscenario:\n  name: sendToGroup\n  parameters: {}\n',
-    ],
-    [
-      'the parameters stand in braces',
-      'config:\n  target: local\nscenario:\n  name: sendToGroup\n  parameters: { messageSize: 5KB }\n',
-    ],
-    [
-      'it is one of a mix',
-      'config:\n  target: local\nscenarios:\n  - name: sendToGroup\n  - name: echo\n',
-    ],
-    ['lines end with CRLF', 'config:\r\n  target: local\r\nscenario:\r\n  name: sendToGroup\r\n'],
-  ] as const) {
+  const local = 'config:\n  target: local\n';
+  for (const [name, text] of Object.entries({
+    'other parameters stand': groups(100, 'messageSize: 5KB'),
+    'the parameters are empty': groups(100),
+    'only the name stands': `${local}scenario:\n  name: sendToGroup`,
+    'a comment follows': `${local}scenario:\n  name: sendToGroup # small\n`,
+    'the parameters are {}': `${local}scenario:\n  name: sendToGroup\n  parameters: {}\n`,
+    'they stand in braces': `${local}scenario:\n  name: sendToGroup\n  parameters: { messageSize: 5KB }\n`,
+    'it is one of a mix': `${local}scenarios:\n  - name: sendToGroup\n  - name: echo\n`,
+    'lines end with CRLF': `${local}scenario:\n  name: sendToGroup\n`.replaceAll('\n', '\r\n'),
+  }))
     it(`is required, and its fix writes it where ${name}`, () => {
       const problem = problemOf(text, 'group-count');
       assert.equal(problem.severity, 'error');
       assert.deepEqual(errorsOf(fixed(text, problem)), [], fixed(text, problem));
     });
-  }
 
   it('is filled in where it is missing, so that the estimate has a number', () => {
     const { parameters } = scenarioOf('scenario:\n  name: sendToGroup\n').entries[0]!;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { estimate } from '../../../../src/capacity/estimate';
+import type { Estimate } from '../../../../src/capacity/model';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { unitVerdict } from '../../../../src/capacity/judge/unitVerdict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
@@ -28,15 +29,19 @@ describe('serverConnectionsOf', () => {
   const text = (connections: number, more = ''): string =>
     `config:\n  service: signalr\n  unit: 1\n  connections: ${connections}\n  baseSending: 10\n  sendingSteps: 1\n${more}scenario:\n  name: echo\n`;
 
+  const estimated = (scenario: Scenario): Estimate => {
+    const load = loadOf(scenario);
+    assert.ok('input' in load);
+    return estimate(load.input);
+  };
+
   it('is one figure in checks, estimate, notes and verdict', () => {
     const { scenario, problems } = parseScenario(text(998, '  serverConnections: 3\n'));
     const [problem] = problems.filter(({ code }) => code === 'server-connections');
     const said =
       '998 clients and 3 server connections are more than the 1,000 connections of Unit 1';
     assert.ok(problem!.message.startsWith(said), problem!.message);
-    const load = loadOf(scenario!);
-    assert.ok('input' in load);
-    const found = estimate(load.input);
+    const found = estimated(scenario!);
     const { server_connections: servers, server_connections_by: by } = found;
     assert.deepEqual([found.unit, servers, by], [1, 3, 'run']);
     assert.equal(found.unit_with_server_connections, 2);
@@ -58,18 +63,14 @@ describe('serverConnectionsOf', () => {
   it('leaves room where there is', () => {
     const { scenario, problems } = parseScenario(text(995));
     assert.ok(problems.every(({ code }) => code !== 'server-connections'));
-    const load = loadOf(scenario!);
-    assert.ok('input' in load);
-    const found = estimate(load.input);
+    const found = estimated(scenario!);
     assert.deepEqual([found.unit, found.unit_with_server_connections], [1, 1]);
     assert.equal(unitVerdict(found, scenario!)?.exceeded, false);
   });
 
   it('takes those that the guide advises where the app servers are not ours', () => {
     const { scenario } = parseScenario(text(1000).replace('signalr', 'hub'));
-    const load = loadOf(scenario!);
-    assert.ok('input' in load);
-    const found = estimate(load.input);
+    const found = estimated(scenario!);
     const { server_connections: servers, server_connections_by: by } = found;
     assert.deepEqual([servers, by, found.unit_with_server_connections], [30, 'guide', 2]);
     assert.ok(
@@ -81,10 +82,8 @@ describe('serverConnectionsOf', () => {
   it('says of the Free tier what a paid one takes', () => {
     const free = text(18).replace('unit: 1', 'sku: free');
     const { scenario } = parseScenario(free);
-    const load = loadOf(scenario!);
-    assert.ok('input' in load);
     assert.equal(
-      unitVerdict(estimate(load.input), scenario!)?.sentence,
+      unitVerdict(estimated(scenario!), scenario!)?.sentence,
       '18 clients and 5 server connections are more than the 20 connections of the Free tier: server connections count too. Unit 1 of a paid tier has room for both.',
     );
   });
