@@ -150,8 +150,8 @@ function lifeOf(scenario: Scenario): PlanLife | undefined {
     repair,
     policy: reconnectPolicy,
     delayMs: reconnectDelayMs,
-    ...(lifetimeMs !== undefined && { lifetimeMs }),
-    ...(dropAllAfterMs !== undefined && { dropAllAfterMs }),
+    lifetimeMs,
+    dropAllAfterMs,
   };
 }
 

@@ -62,12 +62,7 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
     at('messageSizes', 'messageSize', 'streamingItems', 'arguments', 'steps'),
   );
   const searchTo = file.search.at('to', 'of') ?? file.top.at('search');
-  const sizePlaces = {
-    ...(unit && { unit }),
-    ...(sku && { sku }),
-    payloads,
-    ...(searchTo && { searchTo }),
-  };
+  const sizePlaces = { unit, sku, payloads, searchTo };
   return { scenario: file.scenario, problems: sorted(reading.problems()), sizePlaces };
 }
 

@@ -43,7 +43,7 @@ export function rateCeilingOf(scenario: Scenario): number {
 /** Bytes of a message where one size is written; undefined where there is none to vary. */
 export function sizeOf({ entries }: Scenario): number | undefined {
   const sizes = entries.flatMap(({ parameters }) =>
-    hasSize(parameters) ? [sizeIn(parameters)] : [],
+    hasSize(parameters) ? [Number(parameters['messageSize'])] : [],
   );
   return sizes.length === 0 ? undefined : Math.max(...sizes);
 }
@@ -53,7 +53,6 @@ const hasSize = (parameters: Parameters): boolean =>
   parameters['messageSizes'] === undefined &&
   parameters['arguments'] === undefined &&
   parameters['payloadFile'] === undefined;
-const sizeIn = (parameters: Parameters): number => Number(parameters['messageSize']);
 
 /** From where to where a search goes where nothing is written. */
 export function usualRange(

@@ -99,8 +99,6 @@ function inProportion(weights: readonly number[], total: number): number[] {
   return parts;
 }
 
-/** Senders that come and go within a step: how many at most, and in the mean as a share of that, and for how long. */
-
 /** How long the stages last, milliseconds. */
 export const stagesMs = (stages: StagesSpec['stages']): number =>
   stages.reduce((sum, { overMs, holdMs }) => sum + overMs + holdMs, 0);

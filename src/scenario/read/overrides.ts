@@ -50,19 +50,13 @@ function keysOf(path: string): string[] | { unknown: string } {
     }
     if (spec.keys === undefined) return { unknown: `${keys.join('.')} has no keys below it.` };
     const [, item, below] = /^([0-9]{1,3})\.(.+)$/.exec(rest) ?? [];
-    if (spec.items !== undefined && item !== undefined && below !== undefined) {
+    const ofItems = spec.type === 'entries' ? spec.keys : spec.items;
+    if (ofItems !== undefined && item !== undefined && below !== undefined) {
       keys.push(item);
-      [rest, specs, named] = [below, spec.items, undefined];
-      continue;
-    }
-    if (spec.type === 'entries') {
-      const index = /^([0-9]{1,3})\.(.+)$/.exec(rest);
-      if (index === null)
-        return { unknown: `write ${name}.0.name for the first entry of ${name}.` };
-      keys.push(index[1]!);
-      rest = index[2]!;
-    }
-    [specs, named] = [spec.keys, spec.named];
+      [rest, specs, named] = [below, ofItems, undefined];
+    } else if (spec.type === 'entries')
+      return { unknown: `write ${name}.0.name for the first entry of ${name}.` };
+    else [specs, named] = [spec.keys, spec.named];
   }
 }
 

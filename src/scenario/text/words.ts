@@ -97,15 +97,20 @@ export type NumberType = 'size' | 'duration' | 'share' | 'rate' | 'count' | 'num
 
 export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
+/** How numbers with units are read, and shown to people. */
+const units = {
+  duration: [parseDurationMs, formatDurationMs],
+  size: [parseSizeBytes, formatBytes],
+  share: [parseShare, formatShare],
+  rate: [parseRate, formatRate],
+} as const;
+
+const unitsOf = (type: string): (typeof units)[keyof typeof units] | undefined =>
+  Object.hasOwn(units, type) ? units[type as keyof typeof units] : undefined;
+
 /** The number a text with a unit stands for, in the unit of the type. */
-export function withUnit(type: NumberType, text: string): number | undefined {
-  if (text.length > 100 || text !== text.trim()) return undefined;
-  if (type === 'duration') return parseDurationMs(text);
-  if (type === 'size') return parseSizeBytes(text);
-  if (type === 'share') return parseShare(text);
-  if (type === 'rate') return parseRate(text);
-  return undefined;
-}
+export const withUnit = (type: NumberType, text: string): number | undefined =>
+  text.length > 100 || text !== text.trim() ? undefined : unitsOf(type)?.[0](text);
 
 const sizeNames = new Map([
   ['k', 'KB'],
@@ -152,13 +157,8 @@ export function numberMeant(type: NumberType, raw: string): string | undefined {
 }
 
 /** A parsed number for people, in the unit of its type. */
-export function shownNumber(type: ParameterSpec['type'], value: number): string {
-  if (type === 'duration') return formatDurationMs(value);
-  if (type === 'size') return formatBytes(value);
-  if (type === 'share') return formatShare(value);
-  if (type === 'rate') return formatRate(value);
-  return formatCount(value, Number.isInteger(value) ? 0 : 3);
-}
+export const shownNumber = (type: ParameterSpec['type'], value: number): string =>
+  unitsOf(type)?.[1](value) ?? formatCount(value, Number.isInteger(value) ? 0 : 3);
 
 /** A parsed number as it may be written into a file. */
 export function writtenNumber(type: NumberType, value: number): string {
