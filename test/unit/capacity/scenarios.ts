@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../src/base/slo';
+import { loadOf } from '../../../src/capacity/load/loadOf';
+import type { Estimate, EstimateInput } from '../../../src/capacity/model';
 import type { Scenario } from '../../../src/scenario/scenario';
 
 /** A scenario with the defaults of the file format, echo over 1,000 connections, changed as given. */
@@ -46,3 +49,14 @@ export function scenarioWith(changes: Partial<Scenario> = {}): Scenario {
 
 /** The default parameters of every sending use case. */
 export const messages = { messageSize: 2048, sendingInterval: 1000 };
+
+/** What the estimate of a scenario goes by. */
+export function inputOf(scenario: Scenario): EstimateInput {
+  const found = loadOf(scenario);
+  assert.ok('input' in found, 'problem' in found ? found.problem : '');
+  return found.input;
+}
+
+/** The table of each load, and its messages a second in and out. */
+export const loadsOf = ({ loads }: Pick<Estimate, 'loads'>): unknown[] =>
+  loads.map((load) => [load.table, load.in_messages_per_s, load.out_messages_per_s]);

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../src/capacity/estimate';
+import type { Estimate } from '../../../src/capacity/model';
 import {
   measuredLoadOf,
   recommend,
   type MeasuredLoad,
   type MeasuredStep,
 } from '../../../src/capacity/judge/recommend';
-import { assumptionsOf, loadOf } from '../../../src/capacity/load/loadOf';
+import { assumptionsOf } from '../../../src/capacity/load/loadOf';
 import { sessionTraffic } from '../../../src/capacity/load/sessionLoad';
 import { inlayHints } from '../../../src/extension/language/lensesAndHints';
 import { analyseScenario } from '../../../src/extension/language/analyseScenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
+import { inputOf, loadsOf } from './scenarios';
 
 const head = `config:
   target: local
@@ -28,13 +30,29 @@ scenario:
 const text = (steps: readonly string[]): string =>
   head + steps.map((line) => `      ${line}\n`).join('');
 
-function scenarioOf(...steps: readonly string[]): Scenario {
-  const { scenario, problems } = parseScenario(text(steps));
+function read(file: string): Scenario {
+  const { scenario, problems } = parseScenario(file);
   assert.deepEqual(
     problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
     [],
   );
   return scenario!;
+}
+const scenarioOf = (...steps: readonly string[]): Scenario => read(text(steps));
+
+/** A mix of sessions, each with the keys and steps of its own. */
+const mixOf = (...entries: readonly (readonly [keys: string, ...steps: string[]])[]): string =>
+  `${head.slice(0, head.indexOf('scenario:'))}scenarios:\n${entries
+    .map(
+      ([keys, ...steps]) =>
+        `  - name: session\n${keys}      sessionInterval: 20s\n      steps:\n${steps.map((line) => `        ${line}\n`).join('')}`,
+    )
+    .join('')}`;
+
+function estimateOf(...steps: readonly string[]): Estimate {
+  const found = scenarioEstimate(scenarioOf(...steps));
+  assert.ok('estimate' in found, JSON.stringify(found));
+  return found.estimate;
 }
 
 const chat = [
@@ -49,10 +67,8 @@ const chat = [
 
 /** By kind: messages a second of all senders, and the members of the group. */
 function ratesOf(scenario: Scenario): Record<string, [perSecond: number, members?: number]> {
-  const found = loadOf(scenario);
-  assert.ok(!('problem' in found), JSON.stringify(found));
   return Object.fromEntries(
-    found.input.useCases.map(({ kind, senders, intervalS, groupMembers }) => [
+    inputOf(scenario).useCases.map(({ kind, senders, intervalS, groupMembers }) => [
       kind,
       [
         Number((senders / intervalS).toFixed(6)),
@@ -62,13 +78,23 @@ function ratesOf(scenario: Scenario): Record<string, [perSecond: number, members
   );
 }
 
-/** What a minute of the chat has measured: sent, and expected. */
-const chatCounts = [
-  ['JoinRoom', 6000, 6000],
-  ['SendMessage', 30_000, 297_000],
-  ['GetHistory', 6000, 6000],
-  ['LeaveRoom', 6000, 0],
-] as const;
+/** What a minute of the chat, and of `more`, has measured. */
+function measuredOf(more: readonly string[], change: Partial<MeasuredStep> = {}): MeasuredLoad {
+  const counts = [
+    ['JoinRoom', 6000, 6000],
+    ['SendMessage', 30_000, 297_000],
+    ['GetHistory', 6000, 6000],
+    ['LeaveRoom', 6000, 0],
+  ] as const;
+  const measured = measuredLoadOf(scenarioOf(...chat, ...more), {
+    ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
+    ...{ sent: 48_000, expected: 309_000, extra: 0 },
+    calls: counts.map(([name, sent, expected]) => ({ name, sent, expected })),
+    ...change,
+  });
+  assert.ok('load' in measured);
+  return measured.load;
+}
 
 describe('the estimate of a session', () => {
   it('counts each size of a text by its weight', () => {
@@ -92,20 +118,12 @@ describe('the estimate of a session', () => {
     const said = (text: string): boolean =>
       assumptionsOf(scenarioOf(call(text))).some((sentence) => /differ in size/.test(sentence));
     assert.deepEqual([said('{text:2KB 3, 32KB 1}'), said('{text:2KB}')], [true, false]);
-    const found = scenarioEstimate(scenarioOf(call('{text:2KB 3, 32KB 1}')));
-    assert.ok(!('problem' in found), JSON.stringify(found));
+    estimateOf(call('{text:2KB 3, 32KB 1}'));
   });
 
   it('counts each call by its receivers and repeats, over the interval', () => {
     // 2,000 senders begin 100 sessions a second: two calls that are answered, one that is not, five to groups of ten.
-    const found = scenarioEstimate(scenarioOf(...chat));
-    assert.ok(!('problem' in found));
-    const rates = found.estimate.loads.map((load) => [
-      load.table,
-      load.in_messages_per_s,
-      load.out_messages_per_s,
-    ]);
-    assert.deepEqual(rates, [
+    assert.deepEqual(loadsOf(estimateOf(...chat)), [
       ['echo', 200, 200],
       ['small_group', 500, 5000],
       ['echo', 100, 0],
@@ -113,26 +131,18 @@ describe('the estimate of a session', () => {
   });
 
   it('counts all that join where sessions of a mix share their groups', () => {
-    const session = (senders: string, ...steps: readonly string[]): string =>
-      `  - name: session\n    senders: ${senders}\n    parameters:\n      sessionInterval: 20s\n      groupCount: 200\n      sharedGroups: rooms\n      steps:\n${steps.map((line) => `        ${line}\n`).join('')}`;
+    const keys = (senders: string): string =>
+      `    senders: ${senders}\n    parameters:\n      groupCount: 200\n      sharedGroups: rooms\n`;
     const post =
       "- { call: Post, arguments: ['{group}', '{text:2KB}'], reply: callback, callback: Posted, receivers: group }";
-    const mix = [
-      head.slice(0, head.indexOf('scenario:')) + 'scenarios:\n',
-      session('20%', ...chat),
-      session('70%', chat[0]!, '- { wait: 10s }', '- on: MessagePosted'),
-      session('10%', post),
-    ].join('');
-    const { scenario, problems } = parseScenario(mix);
-    assert.deepEqual(
-      problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
-      [],
+    const mix = mixOf(
+      [keys('20%'), ...chat],
+      [keys('70%'), chat[0]!, '- { wait: 10s }', '- on: MessagePosted'],
+      [keys('10%'), post],
     );
-    const found = loadOf(scenario!);
-    assert.ok('input' in found);
     // 400 and 1,400 of the 2,000 join 200 groups; 200 post without being there.
     assert.deepEqual(
-      found.input.useCases.flatMap(({ groupMembers }) => groupMembers ?? []),
+      inputOf(read(mix)).useCases.flatMap(({ groupMembers }) => groupMembers ?? []),
       [9, 9],
     );
   });
@@ -148,7 +158,7 @@ describe('the estimate of a session', () => {
       "  else: [{ call: Large, arguments: ['{text:8KB}'] }]",
     );
     assert.deepEqual(ratesOf(scenario), { echo: [275], broadcast: [25] });
-    const { input } = loadOf(scenario) as Extract<ReturnType<typeof loadOf>, { input: unknown }>;
+    const input = inputOf(scenario);
     const [echo] = input.useCases;
     assert.ok(echo?.messageSizes?.some(({ bytes, weight }) => bytes > 8192 && weight === 1));
     assert.equal(echo?.messageSizes?.length, 3, 'Ask, Read and Large');
@@ -160,9 +170,7 @@ describe('the estimate of a session', () => {
   });
 
   it('has an envelope of its own for each call', () => {
-    const found = loadOf(scenarioOf(...chat));
-    assert.ok('input' in found);
-    for (const { leaving = [], messageSizes, kind } of found.input.useCases) {
+    for (const { leaving = [], messageSizes, kind } of inputOf(scenarioOf(...chat)).useCases) {
       assert.equal(leaving.length, messageSizes?.length ?? 1, kind);
       for (const { bytes, toClient, toApplication } of leaving)
         assert.ok(toClient > bytes && toApplication > bytes, kind);
@@ -178,17 +186,9 @@ describe('the estimate of a session', () => {
   });
 
   it('is compared with what its calls have measured, each kind by its own', () => {
-    const measured = measuredLoadOf(scenarioOf(...chat), {
-      ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
-      ...{ sent: 48_000, expected: 309_000, extra: 120 },
-      calls: chatCounts.map(([name, sent, expected]) => ({ name, sent, expected })),
-    });
-    assert.ok(!('problem' in measured));
     assert.deepEqual(
-      measured.load.useCases.map(({ kind, inPerSecond, outPerSecond }) => [
-        kind,
-        inPerSecond,
-        outPerSecond,
+      measuredOf([], { extra: 120 }).useCases.map(({ kind, inPerSecond, outPerSecond }) => [
+        ...[kind, inPerSecond, outPerSecond],
       ]),
       [
         ['echo', 200, 200],
@@ -199,13 +199,6 @@ describe('the estimate of a session', () => {
   });
 
   it('counts callbacks that nothing waits for as often as their steps say, and says which it leaves out', () => {
-    const estimateOf = (...more: readonly string[]) => {
-      const found = scenarioEstimate(scenarioOf(...chat, ...more));
-      assert.ok('estimate' in found);
-      return found.estimate;
-    };
-    const rates = ({ loads }: ReturnType<typeof estimateOf>): unknown =>
-      loads.map((load) => [load.table, load.in_messages_per_s, load.out_messages_per_s]);
     const calls = [
       ['echo', 200, 200],
       ['small_group', 500, 5000],
@@ -213,44 +206,39 @@ describe('the estimate of a session', () => {
     ];
     // 100 sessions a second: 3.4 and 1.6 callbacks each, and one that is waited for; nothing of these goes in.
     const known = estimateOf(
+      ...chat,
       '- { on: Typing, within: 0, perSession: 3.4, eventSize: 26 }',
       '- repeat: 2',
       '  steps: [{ on: Left, within: 0, perSession: 1.6, eventSize: 4KB }]',
       '- { on: Ready }',
     );
-    assert.deepEqual(rates(known), [...calls, ['echo', 0, 600]]);
+    assert.deepEqual(loadsOf(known), [...calls, ['echo', 0, 600]]);
     assert.equal(
       known.formula[3],
       'callbacks: 2,000 senders × 1 msg per 3.333333 s = 600 msg/s × 1.8 KB (counted for 1.1 KB) = 1.08 MB/s',
     );
     assert.doesNotMatch(known.notes.join(' '), /Not in this estimate/);
     const left = ['Typing', 'Joined', 'Left'].map((on) => `- { on: ${on}, within: 0 }`);
-    const unknown = estimateOf(...left);
-    assert.deepEqual(rates(unknown), calls);
+    const unknown = estimateOf(...chat, ...left);
+    assert.deepEqual(loadsOf(unknown), calls);
     const sentence =
       'Not in this estimate: callbacks that are only counted (Typing, Joined and Left). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.';
     assert.ok(unknown.notes.includes(sentence), unknown.notes.join('\n'));
     // Where only some are known, the others are named.
-    const some = estimateOf(left[0]!, '- { on: Left, within: 0, perSession: 0 }');
-    assert.deepEqual(rates(some), calls);
+    const some = estimateOf(...chat, left[0]!, '- { on: Left, within: 0, perSession: 0 }');
+    assert.deepEqual(loadsOf(some), calls);
     assert.match(some.notes.join(' '), /only counted \(Typing\)\./);
     // A run counts them all, so there is nothing to say.
-    const measured = measuredLoadOf(scenarioOf(...chat, ...left), {
-      ...{ index: 1, status: 'pass', connections: 2000, lostConnections: 0, lost: 0, seconds: 60 },
-      ...{ sent: 48_000, expected: 309_000, extra: 0, calls: [] },
-    });
-    assert.ok('load' in measured);
-    assert.doesNotMatch((measured.load.assumptions ?? []).join(' '), /Not in this estimate/);
+    const { assumptions = [] } = measuredOf(left, { calls: [] });
+    assert.doesNotMatch(assumptions.join(' '), /Not in this estimate/);
   });
 
   it('names behind the interval what it leaves out, and keeps the entries of a mix apart', () => {
-    const entry = (...steps: readonly string[]): string =>
-      `  - name: session\n    parameters:\n      sessionInterval: 20s\n      steps:\n${steps.map((line) => `        ${line}\n`).join('')}`;
-    const mix = [
-      head.slice(0, head.indexOf('scenario:')) + 'scenarios:\n',
-      entry('- { call: A }', '- { on: Typing, within: 0 }', '- { on: Left, within: 0 }'),
-      entry('- { call: B }', '- { call: C }'),
-    ].join('');
+    const keys = '    parameters:\n';
+    const mix = mixOf(
+      [keys, '- { call: A }', '- { on: Typing, within: 0 }', '- { on: Left, within: 0 }'],
+      [keys, '- { call: B }', '- { call: C }'],
+    );
     assert.deepEqual(
       inlayHints(analyseScenario(mix)).map(({ label }) => label),
       ['50 msg/s in, 50 msg/s out, without callbacks Typing, Left', '100 msg/s in, 100 msg/s out'],
@@ -262,9 +250,7 @@ describe('the estimate of a session', () => {
       const { scenario } = parseScenario(
         `config: { target: '${target}', connections: 10 }\nscenario: { name: ${useCase} }\n`,
       );
-      const found = loadOf(scenario!);
-      assert.ok('input' in found);
-      return found.input.assumptions!.join(' ');
+      return inputOf(scenario!).assumptions!.join(' ');
     };
     const said = /What the hub sends on its own is not in this estimate/;
     assert.match(assumptions('connectOnly'), said);
@@ -273,43 +259,25 @@ describe('the estimate of a session', () => {
   });
 
   it('counts callbacks that nothing waits for as they came, with their sizes', () => {
-    const scenario = scenarioOf(
-      ...chat,
-      '- { on: Typing, within: 0 }',
-      '- { on: Left, within: 0 }',
-      '- { on: Never, within: 0 }',
-    );
+    const left = ['Typing', 'Left', 'Never'].map((on) => `- { on: ${on}, within: 0 }`);
     const push = (name: string, messages: number, bytes: number | null) => ({
       ...{ name, messages, bytes },
     });
-    const step = {
-      ...{ index: 1, status: 'pass' as const, connections: 2000, lostConnections: 0, lost: 0 },
-      ...{ seconds: 60, sent: 48_000, expected: 309_000, extra: 0 },
-    };
-    const calls = chatCounts.map(([name, sent, expected]) => ({ name, sent, expected }));
-    const loadWith = (pushed: NonNullable<MeasuredStep['pushed']>): MeasuredLoad => {
-      const measured = measuredLoadOf(scenario, { ...step, calls, pushed });
-      assert.ok('load' in measured);
-      return measured.load;
-    };
+    const loadWith = (pushed: NonNullable<MeasuredStep['pushed']>): MeasuredLoad =>
+      measuredOf(left, { pushed });
     // An invocation in JSON: 41 bytes around the arguments of Typing, 39 around those of Left, without what marks its end.
     const load = loadWith([
       push('Typing', 30_000, 30_000 * (41 + 26)),
       push('Left', 10_000, 10_000 * (39 + 4000)),
     ]);
     const recommendation = recommend(load);
-    assert.deepEqual(
-      recommendation.loads.map((each) => [
-        ...[each.table, each.in_messages_per_s, each.out_messages_per_s],
-      ]),
-      [
-        ['echo', 200, 200],
-        ['small_group', 500, 4950],
-        ['echo', 100, 0],
-        // 40,000 in 60 s.
-        ['echo', 0, 666.6667],
-      ],
-    );
+    assert.deepEqual(loadsOf(recommendation), [
+      ['echo', 200, 200],
+      ['small_group', 500, 4950],
+      ['echo', 100, 0],
+      // 40,000 in 60 s.
+      ['echo', 0, 666.6667],
+    ]);
     assert.deepEqual(load.useCases.at(-1)!.messageSizes, [
       { bytes: 26, weight: 30_000 },
       { bytes: 4000, weight: 10_000 },

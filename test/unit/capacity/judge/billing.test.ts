@@ -9,10 +9,9 @@ import {
   priceOf,
 } from '../../../../src/capacity/judge/billing';
 import { recommend, measuredLoadOf } from '../../../../src/capacity/judge/recommend';
-import { loadOf } from '../../../../src/capacity/load/loadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { Traffic } from '../../../../src/usecases/useCase';
-import { messages, scenarioWith } from '../scenarios';
+import { inputOf, messages, scenarioWith } from '../scenarios';
 
 const estimated = (traffic: Partial<Traffic>, product: Product = 'signalr'): Estimate =>
   estimate({
@@ -90,11 +89,8 @@ describe('billing', () => {
     assert.equal(perSecond({ messageSizes: [once, once] }), perSecond({ messageBytes: 5000 }));
   });
 
-  const billed = (changes: Partial<Scenario>): NonNullable<Estimate['billing']> => {
-    const load = loadOf(scenarioWith(changes));
-    assert.ok('input' in load);
-    return estimate(load.input).billing!;
-  };
+  const billed = (changes: Partial<Scenario>): NonNullable<Estimate['billing']> =>
+    estimate(inputOf(scenarioWith(changes))).billing!;
   const sized = (messageSize: number): Pick<Scenario, 'entries'> => ({
     entries: [{ name: 'echo', parameters: { ...messages, messageSize } }],
   });
@@ -136,10 +132,8 @@ describe('billing', () => {
       'Billed at this load around the clock: 17,280,000 messages of 2 KB a day, 518,400,000 in 30 days; Unit 1 includes 1,000,000 a day.',
     );
     assert.match(billingWords(found, { sku: 'free' })!, /; the Free tier ends at 20,000 a day\.$/);
-    const load = loadOf(scenarioWith(sized(2048)));
-    assert.ok('input' in load);
     assert.match(
-      billingWords(estimate(load.input), {})!,
+      billingWords(estimate(inputOf(scenarioWith(sized(2048)))), {})!,
       /345,600,000 messages of 2 KB a day.* Envelopes count: the payloads alone would be 172,800,000 a day\.$/,
     );
     assert.equal(billingWords(estimated({ senders: 0 }), {}), undefined);

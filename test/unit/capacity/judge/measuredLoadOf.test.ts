@@ -2,17 +2,15 @@ import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
-import { loadOf } from '../../../../src/capacity/load/loadOf';
 import {
   measuredLoadOf,
   recommend,
   type MeasuredStep,
   type MeasuredLoad,
 } from '../../../../src/capacity/judge/recommend';
-import type { Estimate } from '../../../../src/capacity/model';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { peakOf, shareOfPeak, stagesMs } from '../../../../src/scenario/steps';
-import { messages, scenarioWith } from '../scenarios';
+import { inputOf, loadsOf, messages, scenarioWith } from '../scenarios';
 
 const step: MeasuredStep = {
   ...{ index: 2, status: 'pass', connections: 1000, lostConnections: 0, seconds: 10 },
@@ -27,6 +25,18 @@ function loadFrom(
   assert.ok('load' in found);
   return found.load;
 }
+
+/** A step of sessions of 1,000 senders that do `steps` once a second. */
+const sessionsOf = (steps: readonly object[], more: object = {}): Partial<Scenario> => ({
+  entries: [
+    {
+      name: 'session',
+      parameters: { sessionInterval: 1000, ...more, steps: JSON.stringify(steps) },
+    },
+  ],
+  ...{ baseSending: 1000, step: 0 },
+});
+const groups = { groupCount: 100, groupsPerConnection: 1 };
 
 describe('measuredLoadOf', () => {
   it('puts what was sent and expected in place of the nominal rates', () => {
@@ -104,9 +114,7 @@ describe('measuredLoadOf', () => {
         const changes = { stages, baseSending: peak, step: 0, singleStepDurationMs: lengthMs };
         const counts = { index: 1, seconds: lengthMs / 1000, sent, expected: sent };
         const measured = recommend(loadFrom(changes, counts));
-        const estimated = loadOf(scenarioWith(changes));
-        assert.ok('input' in estimated);
-        assert.deepEqual(measured.loads, estimate(estimated.input).loads);
+        assert.deepEqual(measured.loads, estimate(inputOf(scenarioWith(changes))).loads);
         assert.match(measured.reasons[1]!, /the rates are those of the .* at the peak/);
       }),
     );
@@ -115,39 +123,23 @@ describe('measuredLoadOf', () => {
   it('counts answers beside callbacks as often as they were asked for', () => {
     const call = { kind: 'call', method: 'Say', arguments: [], receivers: 'group', group: 'none' };
     const steps = [{ ...call, reply: 'callback', callback: 'Said', answered: true }];
-    const parameters = {
-      ...{ sessionInterval: 1000, groupCount: 100, groupsPerConnection: 1 },
-      steps: JSON.stringify(steps),
-    };
-    const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
-    const ratesOf = ({ loads }: Pick<Estimate, 'loads'>): unknown =>
-      loads.map(({ table, in_messages_per_s: into, out_messages_per_s: out }) => [
-        table,
-        into,
-        out,
-      ]);
+    const changes = sessionsOf(steps, groups);
     const both = [
       ['small_group', 1000, 10_000],
       ['echo', 0, 1000],
     ];
-    const estimated = loadOf(scenarioWith(changes));
-    assert.ok('input' in estimated);
-    assert.deepEqual(ratesOf(estimate(estimated.input)), both);
+    assert.deepEqual(loadsOf(estimate(inputOf(scenarioWith(changes)))), both);
     const calls = [{ name: 'Say', sent: 10_000, expected: 100_000 }];
-    assert.deepEqual(ratesOf(recommend(loadFrom(changes, { index: 1, calls }))), both);
+    assert.deepEqual(loadsOf(recommend(loadFrom(changes, { index: 1, calls }))), both);
   });
 
   it('counts what came beside the calls of a session once, whomever they were for', () => {
     const call = { kind: 'call', arguments: [], group: 'none', reply: 'callback', callback: 'Got' };
     const outOf = (...receivers: readonly string[]): unknown => {
       const steps = receivers.map((each, at) => ({ ...call, method: `M${at}`, receivers: each }));
-      const parameters = {
-        ...{ sessionInterval: 1000, groupCount: 100, groupsPerConnection: 1 },
-        steps: JSON.stringify(steps),
-      };
       const calls = steps.map(({ method }) => ({ name: method, sent: 1000, expected: 1000 }));
-      const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
-      const { outbound } = recommend(loadFrom(changes, { index: 1, extra: 9000, calls }));
+      const change = { index: 1, extra: 9000, calls };
+      const { outbound } = recommend(loadFrom(sessionsOf(steps, groups), change));
       return [outbound.expectedPerSecond, outbound.extraPerSecond];
     };
     assert.deepEqual(outOf('self'), [100, 900]);
@@ -162,17 +154,12 @@ describe('measuredLoadOf', () => {
       { kind: 'on', event: 'said', withinMs: 1000, keep: {} },
       { kind: 'on', event: 'Tick', withinMs: 1000, keep: {} },
     ];
-    const parameters = { sessionInterval: 1000, steps: JSON.stringify(steps) };
-    const changes = { entries: [{ name: 'session', parameters }], baseSending: 1000, step: 0 };
-    const ratesOf = ({ loads }: Pick<Estimate, 'loads'>): unknown =>
-      loads.map((load) => [load.in_messages_per_s, load.out_messages_per_s]);
-    const estimated = loadOf(scenarioWith(changes));
-    assert.ok('input' in estimated);
+    const changes = sessionsOf(steps);
     const both = [
-      [1000, 1000],
-      [0, 1000],
+      ['echo', 1000, 1000],
+      ['echo', 0, 1000],
     ];
-    assert.deepEqual(ratesOf(estimate(estimated.input)), both);
+    assert.deepEqual(loadsOf(estimate(inputOf(scenarioWith(changes)))), both);
     const counts = { sent: 0, expected: 10_000, received: 10_000 };
     const calls = [
       { name: 'Say', ...counts, sent: 10_000 },
@@ -180,7 +167,7 @@ describe('measuredLoadOf', () => {
       { name: 'Tick', ...counts, payloadBytesOut: 10_000 * 4000 },
     ];
     const measured = recommend(loadFrom(changes, { index: 1, calls }));
-    assert.deepEqual(ratesOf(measured), both);
+    assert.deepEqual(loadsOf(measured), both);
     assert.match(measured.reasons[0]!, /; callbacks [^;]* 1,000 msg\/s out of 3\.9 KB/);
   });
 
@@ -203,9 +190,7 @@ describe('measuredLoadOf', () => {
     const { loads, notes } = recommend(loadFrom({ entries }));
     // 0.9 × 1,024 + 0.1 × 16,384 bytes each.
     assert.equal(loads[0]!.in_bytes_per_s, 980 * 2560);
-    const estimated = loadOf(scenarioWith({ entries }));
-    assert.ok('input' in estimated);
-    const nominal = estimate(estimated.input);
+    const nominal = estimate(inputOf(scenarioWith({ entries })));
     assert.equal(nominal.loads[0]!.in_bytes_per_s, 1000 * 2560);
     assert.equal(nominal.billing!.payload_only.messages_per_s, 2000 * 1.7);
     assert.equal(nominal.billing!.messages_per_s, 2000 * 1.8, 'the envelope of 16 KB is a message');
@@ -251,8 +236,7 @@ describe('measuredLoadOf', () => {
       ...[stream('Prices'), { kind: 'repeat', times: 2, everyMs: 0, steps: [stream('Ticks')] }],
       { kind: 'choose', ways },
     ];
-    const parameters = { sessionInterval: 1000, steps: JSON.stringify(steps) };
-    const session = { name: 'session', parameters };
+    const [session] = sessionsOf(steps).entries as [Scenario['entries'][number]];
     const sizesOf = (entries: Scenario['entries'], calls: MeasuredStep['calls']): unknown =>
       loadFrom({ entries }, { calls: calls!, entries: entries.map(() => step) }).useCases.map(
         ({ leaving }) => leaving!.map(({ bytes }) => bytes),

@@ -4,13 +4,10 @@ import { estimate } from '../../../../src/capacity/estimate';
 import type { EstimateInput } from '../../../../src/capacity/model';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { messages, scenarioWith } from '../scenarios';
+import { inputOf as inputOfScenario, messages, scenarioWith } from '../scenarios';
 
-function inputOf(changes: Partial<Scenario> = {}): EstimateInput {
-  const loaded = loadOf(scenarioWith(changes));
-  assert.ok('input' in loaded, 'problem' in loaded ? loaded.problem : '');
-  return loaded.input;
-}
+const inputOf = (changes: Partial<Scenario> = {}): EstimateInput =>
+  inputOfScenario(scenarioWith(changes));
 
 const groupEntry = (groupCount: number) => ({
   name: 'sendToGroup',

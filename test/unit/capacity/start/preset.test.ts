@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { estimate } from '../../../../src/capacity/estimate';
-import { loadOf } from '../../../../src/capacity/load/loadOf';
 import {
   groupShapes,
   presetOf,
@@ -12,12 +11,9 @@ import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { lastSenders } from '../../../../src/scenario/steps';
 import { findUseCase, useCases } from '../../../../src/usecases/registry';
+import { inputOf } from '../scenarios';
 
-const unitOf = (scenario: Scenario): number | null => {
-  const load = loadOf(scenario);
-  assert.ok('input' in load);
-  return estimate(load.input).unit;
-};
+const unitOf = (scenario: Scenario): number | null => estimate(inputOf(scenario)).unit;
 const named = (name: string) => findUseCase(name)!;
 const senders = (name: string, choice: PresetChoice): number =>
   presetOf(named(name), choice).senders;
