@@ -161,16 +161,12 @@ async function negotiate(
     refuse(response, refusal);
     return;
   }
-  const [, query = ''] = /\?(.*)/s.exec(request.url ?? '') ?? [];
-  const parts = [
-    place.url,
-    `asrs.op=${encodeURIComponent(path)}`,
-    ...(query === '' ? [] : [query]),
-    `asrs_request_id=${randomBytes(8).toString('base64url')}`,
-  ];
+  const query = /\?(.+)/s.exec(request.url ?? '')?.[1] ?? [];
+  const requestId = `asrs_request_id=${randomBytes(8).toString('base64url')}`;
+  const parts = [place.url, `asrs.op=${encodeURIComponent(path)}`, query, requestId];
   answerJson(response, {
     negotiateVersion: 0,
-    url: parts.join('&'),
+    url: parts.flat().join('&'),
     accessToken: await place.token(),
     availableTransports: [],
   });

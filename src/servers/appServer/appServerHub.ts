@@ -125,10 +125,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     this.call(connection, connection.protocol.callbackFrame('OnConnected', connection.id));
   }
 
-  closing(): void {
-    // Its groups are at the service.
-  }
-
   gone(connection: HubConnection): void {
     this.clients.delete(connection);
     for (const slot of this.wheel) slot.delete(connection);

@@ -94,8 +94,6 @@ interface UpstreamEvent {
 
 /** What the webhooks hear of serverless clients, and what these get back. */
 export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
-  readonly counts = { sent: 0, failed: 0 };
-
   constructor(
     templates: readonly UpstreamTemplate[],
     timeoutMs: number,
@@ -162,12 +160,9 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
       ...(query !== '' && { 'X-ASRS-Client-Query': shortHeader(query) }),
       'X-ASRS-Signature': this.signature(client.id),
     };
-    this.counts.sent++;
     client.waits = true;
     inBackground(
       this.call({ method: 'POST', url, headers, body }).then((answer) => {
-        const isGood = !('failure' in answer) && (answer.status === 200 || answer.status === 204);
-        if (!isGood) this.counts.failed++;
         answered?.(answer);
         client.waits = false;
         client.resumeReading();

@@ -38,14 +38,6 @@ import { ServerlessClient, Upstream } from './serverlessEvents';
 import { ServiceHub, ClientResults, serveRequest } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 
-interface AzureSignalrCounts {
-  readonly clients: number;
-  readonly serverConnections: number;
-  readonly refused: number;
-  readonly upstreamSent: number;
-  readonly upstreamFailed: number;
-}
-
 type AnyClient = RoutedClient | ServerlessClient;
 
 function isClient(connection: HubConnection | ServiceConnection): connection is AnyClient {
@@ -95,14 +87,12 @@ export class ServiceEmulator
     return `Endpoint=http://${loopbackHost};Port=${this.port};AccessKey=${this.accessKey};Version=1.0;`;
   }
 
-  get counts(): AzureSignalrCounts {
+  get counts() {
     const serverConnections = this.serverConnections.size;
     return {
       clients: this.all.size - serverConnections,
       serverConnections,
       refused: this.quota.refused,
-      upstreamSent: this.upstream.counts.sent,
-      upstreamFailed: this.upstream.counts.failed,
     };
   }
 

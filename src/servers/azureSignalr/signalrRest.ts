@@ -102,7 +102,7 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
     }),
     route('HEAD', 'users/{user}/groups/{group}', ({ hub, names }) => {
       if (hub.userGroups.has(names.user, names.group)) return ok;
-      throw new RestError(404, 'The user is not in this group.', 'Info.User.NotInGroup');
+      throw new RestError(404, 'The user is not in this group.', { code: 'Info.User.NotInGroup' });
     }),
     route('POST', ':generateToken', async ({ hub, query }, host) => {
       const asked = Number(query.get('minutesToExpire') ?? NaN);

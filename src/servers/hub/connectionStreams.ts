@@ -6,19 +6,22 @@ import { hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
 
 /** One `StreamingEcho` or `StreamingUpload` call that has not completed. */
-interface UpStream {
-  readonly id: string;
-  readonly streamId: string;
-  readonly delayMs: number;
-  /** Items of a call that only counts them; undefined when they go back. */
-  counted: number | undefined;
+class UpStream {
   /** Copies of the items to give back; the first one is waiting its delay, the others their turn. */
-  readonly waiting: Buffer[];
+  readonly waiting: Buffer[] = [];
   timer: NodeJS.Timeout | undefined;
   /** The delay of the first item ended while the hub was held. */
-  isDue: boolean;
+  isDue = false;
   /** The completion to send behind the last item; present once the client has ended its upload. */
   ending: Buffer | undefined;
+
+  /** @param counted items of a call that only counts them; undefined when they go back */
+  constructor(
+    readonly id: string,
+    readonly streamId: string,
+    readonly delayMs: number,
+    public counted: number | undefined,
+  ) {}
 }
 
 /** Longest error text of an upload that its answer repeats. */
@@ -61,16 +64,7 @@ export class ConnectionStreams implements OpenStreams {
     if (refusal !== undefined) return refusal;
     // ASP.NET Core hands the id to the later call, and the earlier one never ends.
     if (this.uploads.has(streamId)) return `Stream ID '${streamId}' is already in use.`;
-    const stream: UpStream = {
-      id,
-      streamId,
-      delayMs,
-      counted,
-      waiting: [],
-      timer: undefined,
-      isDue: false,
-      ending: undefined,
-    };
+    const stream = new UpStream(id, streamId, delayMs, counted);
     this.calls.set(id, stream);
     this.uploads.set(streamId, stream);
     return undefined;
@@ -112,9 +106,8 @@ export class ConnectionStreams implements OpenStreams {
   private refusal(id: string): string | undefined {
     if (this.calls.has(id) || this.downloads.has(id))
       return `Invocation ID '${id}' is already in use.`;
-    if (this.calls.size + this.downloads.size >= maxStreams)
-      return `No more than ${maxStreams} streams may be open.`;
-    return undefined;
+    const isFull = this.calls.size + this.downloads.size >= maxStreams;
+    return isFull ? `No more than ${maxStreams} streams may be open.` : undefined;
   }
 
   resume(): void {

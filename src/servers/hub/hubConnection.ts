@@ -24,7 +24,8 @@ export interface ConnectionHost {
   readonly tickMs: number;
   opened(connection: HubConnection): void;
   invoked(connection: HubConnection, message: Envelope): void;
-  closing(connection: HubConnection): void;
+  /** Absent where others know the groups of clients. */
+  closing?(connection: HubConnection): void;
   gone(connection: HubConnection): void;
 }
 
@@ -156,7 +157,7 @@ export class HubConnection implements TransportOwner {
   private stop(): void {
     this.streams?.dispose();
     this.streams = undefined;
-    this.host.closing(this);
+    this.host.closing?.(this);
   }
 
   arrived(data: Buffer, isBinary: boolean): void {

@@ -117,11 +117,8 @@ export abstract class ServerProtocol {
   }
 
   closeFrame(error: string | undefined, allowReconnect: boolean): Buffer {
-    return this.written({
-      type: hubMessageType.close,
-      ...(error !== undefined && { error }),
-      ...(allowReconnect && { allowReconnect }),
-    });
+    const type = hubMessageType.close;
+    return this.written({ type, error, allowReconnect: allowReconnect || undefined });
   }
 
   protected carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {

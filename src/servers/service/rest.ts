@@ -43,15 +43,20 @@ export const ok: RestAnswer = { status: 200 };
 export const accepted: RestAnswer = { status: 202 };
 export const noContent: RestAnswer = { status: 204 };
 
+interface RestErrorDetails {
+  /** By default that of the service for the status. */
+  readonly code?: string;
+  /** What of the request is at fault. */
+  readonly target?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A call that is refused: the code is for programs, the sentence for people. */
 export class RestError extends Error {
-  /** @param code by default that of the service for the status. @param target what of the request is at fault */
   constructor(
     readonly status: number,
     message: string,
-    readonly code?: string,
-    readonly target = 'Request',
-    readonly headers?: Readonly<Record<string, string>>,
+    readonly details: RestErrorDetails = {},
   ) {
     super(message);
   }
@@ -105,8 +110,9 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
 ): void {
   const refuse = (error: unknown): RestAnswer => {
     if (!(error instanceof RestError)) throw error;
-    const { status, code = api.codes[status] ?? '' } = error;
-    const headers = { 'x-ms-error-code': code, ...error.headers };
+    const { status, details } = error;
+    const { code = api.codes[status] ?? '' } = details;
+    const headers = { 'x-ms-error-code': code, ...details.headers };
     return { status, body: api.errorBody(error, code), headers };
   };
   const take = (body: Buffer): void =>
@@ -120,7 +126,7 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
     const text = `The body of a request has at most ${maxBodyBytes} bytes.`;
     // What is left of the body is not read.
     const headers = { Connection: 'close' };
-    writeAnswer(response, refuse(new RestError(413, text, undefined, undefined, headers)));
+    writeAnswer(response, refuse(new RestError(413, text, { headers })));
   });
 }
 
@@ -166,7 +172,7 @@ async function checkToken(host: RestHost<unknown>, request: IncomingMessage): Pr
   const token = await host.accessTokens.checkApplication(bearer, host.urlsOf(request.url ?? ''));
   if (!('status' in token)) return;
   const headers = token.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : undefined;
-  throw new RestError(token.status, token.text, undefined, undefined, headers);
+  throw new RestError(token.status, token.text, { headers });
 }
 
 function findRoute<Hub, Host>(
@@ -182,7 +188,7 @@ function findRoute<Hub, Host>(
   const found = atPath.find((each) => each.method === method);
   if (found === undefined) {
     const headers = { Allow: atPath.map((each) => each.method).join(', ') };
-    throw new RestError(405, 'This path has no such method.', undefined, undefined, headers);
+    throw new RestError(405, 'This path has no such method.', { headers });
   }
   const named = found.path.flatMap((part, index) =>
     part.startsWith('{') ? [[part.slice(1, -1), parts[index]!] as const] : [],
@@ -244,7 +250,7 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
     (call) => {
       for (const _client of receivers(call)) return ok;
       const code = `Warning.${what}.NotExisted`;
-      throw new RestError(404, `There is no such ${what.toLowerCase()}.`, code);
+      throw new RestError(404, `There is no such ${what.toLowerCase()}.`, { code });
     };
   return [
     route('POST', ':send', sendTo(everyone)),
@@ -281,7 +287,10 @@ export function connectionOf<Client extends HubMember, Hub extends HubClients<Cl
 ): Client {
   const client = hub.clients.get(connection);
   if (client !== undefined) return client;
-  throw new RestError(404, `Connection \`${connection}\` is not found.`, code, 'Connection');
+  throw new RestError(404, `Connection \`${connection}\` is not found.`, {
+    code,
+    target: 'Connection',
+  });
 }
 
 /** @throws RestError when it is in too many groups */
@@ -306,7 +315,7 @@ export function handlerRoutes<Client extends HubMember, Handler>(
         handlers === undefined
           ? `The body has to be ${form}; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.`
           : await upstream.register(call.hub.name, handlers);
-      if (problem !== undefined) throw new RestError(400, problem, 'InvalidEventHandler');
+      if (problem !== undefined) throw new RestError(400, problem, { code: 'InvalidEventHandler' });
       return registered;
     }),
     route('DELETE', 'handler', ({ hub }, { upstream }) => {

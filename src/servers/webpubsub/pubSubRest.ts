@@ -33,13 +33,14 @@ type Run = (call: Call) => RestAnswer;
 class ParameterError extends RestError {
   constructor(parameter: string, message: string) {
     const headers = { 'Content-Type': 'application/problem+json; charset=utf-8' };
-    super(400, message, undefined, parameter, headers);
+    super(400, message, { target: parameter, headers });
   }
 }
 
 /** The forms of the service's errors, as it answered the tests of the SDK for JavaScript. */
 function errorBody(error: RestError, code: string): object {
-  const { status, message, target } = error;
+  const { status, message, details } = error;
+  const { target = 'Request' } = details;
   if (!(error instanceof ParameterError))
     return { code, message, target, details: null, innererror: null };
   const title = 'One or more validation errors occurred.';
@@ -87,7 +88,7 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     const version = path.query.get('api-version') ?? '';
     if (path.isOwn || /^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$/.test(version)) return path;
     const text = 'The query has to have an api-version, such as 2024-12-01.';
-    throw new RestError(400, text, 'InvalidApiVersion');
+    throw new RestError(400, text, { code: 'InvalidApiVersion' });
   },
   routes: [
     ...commonRoutes<Client, PubSubHub, PubSubHost>({

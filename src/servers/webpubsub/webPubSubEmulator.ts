@@ -26,11 +26,6 @@ import { carryOut, raiseMessage, sourceOf } from './clientRequests';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
 import { webPubSubRest } from './pubSubRest';
 
-interface WebPubSubCounts {
-  readonly received: number;
-  readonly delivered: number;
-}
-
 export type WebPubSubEmulator = Pick<
   RunningEmulator,
   'accessKeys' | 'accessTokens' | 'connectionCount' | 'connectionString' | 'counts' | 'dispose'
@@ -44,7 +39,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   connectionCount = 0;
   private readonly hubs = new Map<string, PubSubHub>();
   private readonly chosen = new WeakMap<IncomingMessage, string>();
-  private readonly done = { received: 0, delivered: 0 };
+  readonly counts = { received: 0, delivered: 0 };
 
   constructor(options: WebPubSubEmulatorOptions) {
     super(options, maxMessageBytes);
@@ -59,10 +54,6 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     return `Endpoint=http://${this.upstream.origin};AccessKey=${this.accessKey};Version=1.0;`;
   }
 
-  get counts(): WebPubSubCounts {
-    return { ...this.done };
-  }
-
   override async listen(port?: number): Promise<void> {
     await super.listen(port);
     this.upstream.origin = `${loopbackHost}:${this.port}`;
@@ -73,16 +64,16 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   }
 
   delivered(count: number): void {
-    this.done.delivered += count;
+    this.counts.delivered += count;
   }
 
   received(client: Client, message: ClientMessage): void {
-    this.done.received++;
+    this.counts.received++;
     carryOut(this, client, message);
   }
 
   receivedRaw(client: Client, payload: Payload): void {
-    this.done.received++;
+    this.counts.received++;
     raiseMessage(this, client, payload);
   }
 
