@@ -22,6 +22,16 @@ export function say(words: Words, t: Translate = english): string {
   return values.length > 0 && !text.includes('{') ? values.join(t(text)) : t(text, ...values);
 }
 
+/** With a capital and a full stop. */
+export function wholeSentence(words: Words, t: Translate): string {
+  const said = say(words, t);
+  // Names of metrics stay small.
+  const begun = /^(?:p\d|[a-z]+(?:\.[a-z]|[A-Z]))/.test(said)
+    ? said
+    : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
+  return begun === '' || /[.。]$/.test(begun) ? begun : t('{0}.', begun);
+}
+
 /** With another text in place of each that is not ours. */
 export const withValues = (words: Words, change: (text: string) => string): Words =>
   typeof words === 'string'

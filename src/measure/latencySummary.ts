@@ -1,4 +1,4 @@
-import { countFor, leastBeyond, showsShare } from '../base/measuringLimits';
+import { showsShare } from '../base/measuringLimits';
 import { latencyOverExpected } from '../base/objectives/latency';
 import type { JudgedDeliveries } from '../base/objectives/objective';
 import {
@@ -7,7 +7,6 @@ import {
   summaryKeys,
   type SummaryKey,
 } from '../base/objectives/percentile';
-import { formatCount } from '../base/units';
 
 /** Latency of the deliveries of one step, in microseconds; all 0 when `count` is 0. */
 export type LatencySummary = Readonly<Record<'count' | 'min' | 'mean' | SummaryKey, number>>;
@@ -32,16 +31,12 @@ export function latencyAt(
   return key === 'p999' || key === 'p9999' ? tailUs(summary, key) : summary[key];
 }
 
-/** Why a dash stands where p99.9 belongs in those shown together; undefined where none does, or nothing came. */
-export function tailReason(summaries: readonly (LatencySummary | undefined)[]): string | undefined {
-  const missing = summaries.some(
+/** Whether a dash stands where p99.9 belongs in one of those that are shown together. */
+export const hidesTail = (summaries: readonly (LatencySummary | undefined)[]): boolean =>
+  summaries.some(
     (summary) =>
       summary !== undefined && summary.count > 0 && tailUs(summary, 'p999') === undefined,
   );
-  return missing
-    ? `–: p99.9 is shown from ${formatCount(countFor(tailShares.p999))} deliveries on, when ${leastBeyond} lie beyond it`
-    : undefined;
-}
 
 type ExpectedDeliveries = Omit<JudgedDeliveries, 'duplicated'>;
 

@@ -1,5 +1,6 @@
 /** Messages between the editor and the page that shows comparisons. */
 import type { Comparison } from '../measure/compare/comparison';
+import type { ComparisonSentences } from '../measure/compare/comparisonWords';
 import type { PanelSpectrum } from './panel';
 
 type SharePoints = PanelSpectrum['points'];
@@ -17,6 +18,8 @@ export interface ComparedCurves {
 /** A comparison as the page shows it, its sentences in the language of the editor. No secrets. */
 export interface ShownComparison {
   readonly comparison: Comparison;
+  /** What a person reads first. */
+  readonly sentences: ComparisonSentences;
   /** The runs as people know them: by their local times. */
   readonly names: readonly [a: string, b: string];
   readonly curves: readonly ComparedCurves[];

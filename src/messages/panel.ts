@@ -1,7 +1,7 @@
 import type { VerdictSentences } from '../measure/show/verdictSentence';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
-import type { ComparisonSentence } from '../measure/compare/comparisonSentence';
+import type { ComparisonSentences } from '../measure/compare/comparisonWords';
 import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Observed } from '../measure/observed';
 import type { Snapshot, SnapshotColumns } from '../measure/snapshot';
@@ -46,7 +46,7 @@ export interface PanelResult extends RunSummary {
   readonly recommendationProblem?: string;
 }
 
-export interface PanelBaseline extends ComparisonSentence {
+export interface PanelBaseline extends ComparisonSentences {
   /** The earlier run. */
   readonly id: string;
 }

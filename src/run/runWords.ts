@@ -5,14 +5,14 @@ import { english, type Translate } from '../base/text';
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
-import type { RunSummary, Recovery } from '../measure/summary';
+import type { RunSummary } from '../measure/summary';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { peakOf, maximumSteps, repeatsIn, stepCount } from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/entryPayload';
 import { callsEachInterval } from '../usecases/sessionSteps';
-import { emulatedTexts, howTexts } from '../messages/panelStrings';
+import { emulatedTexts, howTexts } from '../measure/show/panelStrings';
 
 const mostEntries = 10;
 
@@ -154,12 +154,4 @@ export function timeLeft({ elapsedS, totalS }: Pick<StepProgress, 'elapsedS' | '
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
-}
-
-/** `at 10.0 s 200 connections were missing; connections back after 1.2 s, latency after 2 s`. */
-export function recoveryWords({ atS, missing, connectionsS, latencyS }: Recovery): string {
-  const after = (seconds: number | null): string =>
-    seconds === null ? 'not back within the step' : `back after ${seconds.toFixed(1)} s`;
-  const latency = latencyS === undefined ? '' : `, latency ${after(latencyS)}`;
-  return `at ${atS.toFixed(1)} s ${formatCount(missing)} connections were missing; connections ${after(connectionsS)}${latency}`;
 }

@@ -2,7 +2,6 @@ import { fill } from '../base/objectives/limitWords';
 import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
 import { comparedRows } from '../measure/compare/comparisonRows';
-import { comparisonSentenceOf } from '../measure/compare/comparisonSentence';
 import { decidingStep, otherReasons } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
 import { axisShares, percentilePlace, placed, shareAt } from '../measure/show/percentileAxis';
@@ -12,7 +11,7 @@ import type {
   ShownComparison,
   ToComparisonPanel,
 } from '../messages/comparisonPanel';
-import type { PanelStrings } from '../messages/panelStrings';
+import type { PanelStrings } from '../measure/show/panelStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
 import { element, setText } from './element';
@@ -78,8 +77,7 @@ function createHeader(all: readonly ShownComparison[], strings: PanelStrings, se
     },
     /** Returns what is said of it. */
     update(shown: number, step?: number): string {
-      const { comparison, names } = all[shown]!;
-      const sentence = comparisonSentenceOf(comparison, strings);
+      const { comparison, names, sentences } = all[shown]!;
       setText(title, comparison.b.name);
       setText(where, fill(strings.against, ...names));
       setText(copy, strings.copyComment);
@@ -88,8 +86,8 @@ function createHeader(all: readonly ShownComparison[], strings: PanelStrings, se
       runs.show(choices, shown);
       const indexes = comparison.steps.map(({ index }) => [index, formatCount(index)] as const);
       steps.show(indexes, stepOf(all[shown]!, step)?.index);
-      verdict.show(sentence);
-      return `${sentence.lead} ${sentence.rest}`;
+      verdict.show(sentences);
+      return `${sentences.lead} ${sentences.rest}`;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount } from '../base/units';
 import type { FromOverviewPanel, OverviewRow, ToOverviewPanel } from '../messages/overviewPanel';
-import type { PanelStrings } from '../messages/panelStrings';
+import type { PanelStrings } from '../measure/show/panelStrings';
 import { createTrendCard, unitWords } from './charts/trendChart';
 import { element, setText } from './element';
 import { host, startPage } from './host';

@@ -7,9 +7,9 @@ import {
   type StepProgress,
 } from '../measure/snapshot';
 import { stepBands, withLate } from '../measure/show/timeSeries';
-import type { AgentProgress, StepSummary } from '../measure/summary';
+import type { AgentProgress } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../messages/panel';
-import type { PanelStrings } from '../messages/panelStrings';
+import type { PanelStrings } from '../measure/show/panelStrings';
 
 export interface ShownRun {
   readonly kind: 'run';
@@ -122,21 +122,6 @@ export function endedLosses(snapshots: readonly Snapshot[]): number {
   const over = latest?.phase === 'closing' || latest?.phase === 'done';
   if (!over && latest?.step) outstanding.delete(latest.step.index);
   return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
-}
-
-/** The step that counts: of a search the last one with the highest value that held, of another result the last one judged, else the one that is going on. */
-export function decisiveStep(state: ShownRun): StepSummary | undefined {
-  const steps = state.result?.steps ?? [];
-  const search = state.result?.search;
-  if (search !== undefined) {
-    const held = search.steps.filter(
-      ({ value, status }) => value === search.low && status === 'pass',
-    );
-    const index = held.at(-1)?.index;
-    const carried = steps.find((step) => step.index === index);
-    if (carried !== undefined) return carried;
-  }
-  return steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
 }
 
 /** End of the time axis of every chart, seconds since the run began. */

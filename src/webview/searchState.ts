@@ -3,7 +3,7 @@ import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
 import { searchTexts } from '../measure/show/panelTables';
-import type { PanelStrings } from '../messages/panelStrings';
+import type { PanelStrings } from '../measure/show/panelStrings';
 import type { BrokenObjective, SearchKind, SearchStep, SearchSummary } from '../base/searchSummary';
 import type { ShownRun } from './panelState';
 

@@ -2,7 +2,7 @@ import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/waitingWatch';
 import type { GeneratorHealth } from '../measure/summary';
-import type { PanelStrings } from '../messages/panelStrings';
+import type { PanelStrings } from '../measure/show/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
 import { thisMachineWords } from '../measure/show/latenessWords';

@@ -220,7 +220,7 @@ function commandTests(bench: () => Workbench, failed: () => void): void {
     await page().locator('.statusbar-item', { hasText: 'Summary copied' }).waitFor();
     const text = await page().evaluate<string>('navigator.clipboard.readText()');
     assert.match(text, /^### SignalR Benchmark: .*-stored\n/);
-    assert.match(text, /\| step \|/);
+    assert.match(text, /\| Step \|/);
   });
 
   it('keep the tab of a result that is renamed, deleted and brought back', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 const require = createRequire(import.meta.url);
 const from = (file) => require(path.resolve('out', file));
 const { comparedRuns } = from('src/extension/panel/comparedRuns.js');
-const { panelStrings } = from('src/messages/panelStrings.js');
+const { panelStrings } = from('src/measure/show/panelStrings.js');
 const { measuredStep, wanderingSeconds } = from('test/fakes/measuredStep.js');
 const { sampleResult } = from('test/unit/results/sampleResult.js');
 const { seededRandom } = from('src/base/random.js');

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const require = createRequire(import.meta.url);
-const { panelStrings } = require(path.resolve('out/src/messages/panelStrings.js'));
+const { panelStrings } = require(path.resolve('out/src/measure/show/panelStrings.js'));
 
 const dayMs = 86_400_000;
 const begin = Date.parse('2026-10-01T09:00:00Z');

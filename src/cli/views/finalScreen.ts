@@ -1,14 +1,11 @@
-import { connectPhases } from '../../base/endpoint';
 import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
-import { formatCount, formatLatencyUs, formatDurationMs } from '../../base/units';
+import { formatCount, formatLatencyUs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { otherReasons as otherDifferences } from '../../measure/compare/comparisonWords';
-import { repeatRows, type RepeatRow } from '../../measure/compare/repeats';
-import { outlierSentence } from '../../measure/report/reportTables';
-import { panelStrings } from '../../messages/panelStrings';
+import type { reports } from '../../measure/report/reportTables';
 import {
   entryRows,
   insideAgents,
@@ -23,17 +20,17 @@ import {
   type ErrorExample,
   type StepSummary,
   type VerdictStatus,
-  type ConnectionSummary,
 } from '../../measure/summary';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Scenario } from '../../scenario/scenario';
-import { loadWords, marksOf, plural, recoveryWords } from '../../run/runWords';
-import { agentLines, callLines, observedLines, pushedLines, searchLines } from './runTables';
+import { loadWords, marksOf, plural } from '../../run/runWords';
+import { reportLines } from './reportLines';
+import { callLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';
-import { entryTable, noteLines, stepTable, trafficLines, type StepTable } from './stepTable';
+import { entryTable, noteLines, stepTable, type StepTable } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -48,6 +45,8 @@ const mostRows = 40;
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { search, steps } = result;
+  const reported = (...names: (keyof typeof reports)[]): Line[] =>
+    names.flatMap((name) => spaced(reportLines(name, result, columns)));
   const measured =
     search === undefined
       ? [
@@ -55,17 +54,16 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
           ...entriesOf(steps, width),
           ...spaced(callLines(steps, width)),
           ...spaced(pushedLines(steps, width)),
-          ...spaced(trafficLines(steps.slice(-mostRows))),
+          ...reported('traffic'),
           ...spectrumOf(result, columns),
-          ...spaced(repeatLines(result, columns)),
+          ...reported('repeats'),
         ]
       : [];
   return [
     ...titleOf(result, columns),
     blank,
     ...measured,
-    ...spaced(observedLines(result.observed, columns)),
-    ...spaced(agentLines(result.agents ?? [], columns)),
+    ...reported(...(couldNotConnect(result) ? [] : ['connections' as const]), 'server', 'agents'),
     ...verdictLines(result, columns),
     ...(search === undefined ? baselineLines(result, columns) : []),
     blank,
@@ -73,24 +71,6 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...spaced(errorLines(result.errors, result.errorExamples, columns, result.scenario)),
     ...recommendationLines(result, columns),
     ...(folder === undefined ? [] : [{ text: `result    ${folder}` }]),
-  ];
-}
-
-/** How far the repeats of each step lie apart. */
-function repeatLines({ repeats = [] }: Result, columns: number): Line[] {
-  if (repeats.length === 0) return [];
-  const cells = (row: RepeatRow): string =>
-    `${row.step.padStart(5)} ${row.name.padEnd(6)}${row.median.padStart(10)}${row.lowest.padStart(10)}${row.highest.padStart(10)}  ${row.interval}`;
-  const rows = repeatRows(repeats).slice(-mostRows);
-  const head = ` step ${'of'.padEnd(6)}${'median'.padStart(10)}${'lowest'.padStart(10)}${'highest'.padStart(10)}  95 % interval`;
-  const outliers = repeats.flatMap((each) => each.outliers ?? []).slice(0, mostRows);
-  return [
-    { text: `${formatCount(repeats[0]!.of.length)} repeats`, tone: 'bold' },
-    { text: head, tone: 'dim' },
-    ...rows.map((row) => ({ text: cells(row) })),
-    ...outliers.flatMap((outlier) =>
-      wrapped(`⚠ ${outlierSentence(outlier, panelStrings)}`, columns, '  ', 'warn'),
-    ),
   ];
 }
 
@@ -127,10 +107,7 @@ function titleOf(result: Result, width: number): Line[] {
       .flatMap((words) => wrapped(words, width)),
     ...(couldNotConnect(result)
       ? []
-      : [
-          { text: `connected ${connectionCounts(result.connections, times)}` },
-          ...connectionLines(result, width),
-        ]),
+      : [{ text: `connected ${connectionCounts(result.connections, times)}` }]),
   ];
 }
 
@@ -367,129 +344,3 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
       : []),
   ];
 }
-
-const mostDrops = 5;
-const mostRecoveries = 10;
-
-type Steps = readonly Pick<StepSummary, 'index' | 'recoveries' | 'membership'>[];
-
-/** What is known of the connections beside their numbers, in grey lines. */
-export function connectionLines(
-  { connections, steps }: { readonly connections: ConnectionSummary; readonly steps: Steps },
-  columns: number,
-): Line[] {
-  const said = [
-    ...connectingWords(connections),
-    ...dropWords(connections),
-    ...targetWords(connections),
-    ...lifeWords(connections, steps),
-    ...membershipWords(steps),
-  ];
-  return said.flatMap((text) => wrapped(indent + text, columns, indent, 'dim'));
-}
-
-/** `p99 of tcp 210us, negotiate 1.2ms; 50.0 opened/s; pings 3 sent, 4 received`. */
-function connectingWords(connections: ConnectionSummary): string[] {
-  const { connectPhasesUs = {}, openedPerSecond, pings } = connections;
-  const phases = connectPhases.flatMap((phase) => {
-    const times = connectPhasesUs[phase];
-    return times === undefined ? [] : [`${phase}${fixedBlank}${formatLatencyUs(times.p99)}`];
-  });
-  const opened = openedPerSecond === undefined ? undefined : formatCount(openedPerSecond, 1);
-  const words = [
-    ...(phases.length === 0 ? [] : [`p99 of ${phases.join(', ')}`]),
-    ...(opened === undefined ? [] : [`${opened}${fixedBlank}opened/s`]),
-    ...pingWords(pings),
-  ];
-  return words.length === 0 ? [] : [words.join('; ')];
-}
-
-/** A server need not ping while it is heard from: none of its own is no fault. */
-function pingWords({ sent, received } = { sent: 0, received: 0 }): string[] {
-  if (sent + received === 0) return [];
-  return received === 0
-    ? [`${formatCount(sent)} pings sent`]
-    : [`pings ${formatCount(sent)} sent, ${formatCount(received)} received`];
-}
-
-type Drop = NonNullable<ConnectionSummary['drops']>[number];
-
-/** `connection 3 dropped at 1.0 s after 0.5 s: …`; those with one answer of a hub in common together: `20 drops from …`. */
-function dropWords({ drops = [], dropped }: ConnectionSummary): string[] {
-  const byReason = new Map<string, Drop[]>();
-  for (const drop of drops) {
-    const { connection, errorClass, text } = drop;
-    const reason = errorClass === 'invocation' ? text : `${connection} ${drop.atS}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), drop]);
-  }
-  const shown = [...byReason.values()].slice(0, mostDrops);
-  const others = dropped - shown.reduce((sum, { length }) => sum + length, 0);
-  return [
-    ...shown.map(sameReasonWords),
-    ...(shown.length > 0 && others > 0 ? [`and ${formatCount(others)} more`] : []),
-  ];
-}
-
-function sameReasonWords(same: readonly Drop[]): string {
-  const { connection, atS, openS, errorClass, text } = same[0]!;
-  const reason = `${errorClass}: ${text}`;
-  if (same.length === 1)
-    return `connection ${connection} dropped at ${atS.toFixed(1)} s after ${openS.toFixed(1)} s: ${reason}`;
-  const times = same.map((drop) => drop.atS);
-  const [first, last] = [Math.min(...times), Math.max(...times)];
-  return `${formatCount(same.length)} drops from ${first.toFixed(1)} s to ${last.toFixed(1)} s: ${reason}`;
-}
-
-/** `http://a/hub: 10 connected (p99 12ms), 500 received (p99 2ms)`, where there are several targets. */
-const targetWords = ({ targets = [] }: ConnectionSummary): string[] =>
-  targets.map(({ url, connected, failed, dropped, received, connectUs, latencyUs }) => {
-    const words = [
-      `${formatCount(connected)} connected (p99 ${formatLatencyUs(connectUs.p99)})`,
-      ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
-      ...(dropped > 0 ? [`${formatCount(dropped)} dropped`] : []),
-      countWithP99(received, 'received', latencyUs),
-    ];
-    return `${url}: ${words.join(', ')}`;
-  });
-
-/** `38 leaves (p99 3ms)`, or `0 leaves`, of which there are no times. */
-function countWithP99(count: number, of: string, { p99 }: { readonly p99: number }): string {
-  return `${formatCount(count)} ${of}${count > 0 ? ` (p99 ${formatLatencyUs(p99)})` : ''}`;
-}
-
-/** `life: 20 drops, 40 closed by us, 60 reconnects (p99 12ms); life span p50 1 min; …`, then the recoveries. */
-function lifeWords({ life }: ConnectionSummary, steps: Steps): string[] {
-  if (life === undefined) return [];
-  const { drops, closed, reconnects, reconnectUs, lifeSpanMs, downMs, sla } = life;
-  const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
-  const ms = (value: number): string => formatDurationMs(Math.round(value));
-  const counts = [
-    ...(drops > 0 ? [`${formatCount(drops)} drops`] : []),
-    ...(closed > 0 ? [`${formatCount(closed)} closed by us`] : []),
-    countWithP99(reconnects, 'reconnects', reconnectUs),
-  ];
-  const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
-    found.map((recovery) => `step ${index}: ${recoveryWords(recovery)}`),
-  );
-  const hidden = recoveries.length - mostRecoveries;
-  return [
-    `life: ${counts.join(', ')}; life span p50 ${ms(lifeSpanMs.p50)}; down p50 ${ms(downMs.p50)}, p99 ${ms(downMs.p99)}; SLA mean ${percent(sla.mean)}, p50 ${percent(sla.p50)}, p99 ${percent(sla.p99)}`,
-    ...recoveries.slice(0, mostRecoveries),
-    ...(hidden > 0 ? [`and ${formatCount(hidden)} more recoveries`] : []),
-  ];
-}
-
-/** `step 1: 40 joins (p99 2ms), 38 leaves (p99 3ms)`; nothing where nobody moves. */
-const membershipWords = (steps: Steps): string[] =>
-  steps.slice(-mostRecoveries).flatMap(({ index, membership }) => {
-    if (membership === undefined) return [];
-    const { joins, joinsFailed, leaves, leavesFailed, skipped, joinUs, leaveUs } = membership;
-    const words = [
-      countWithP99(joins, 'joins', joinUs),
-      countWithP99(leaves, 'leaves', leaveUs),
-      ...(joinsFailed > 0 ? [`${formatCount(joinsFailed)} joins failed`] : []),
-      ...(leavesFailed > 0 ? [`${formatCount(leavesFailed)} leaves failed`] : []),
-      ...(skipped > 0 ? [`${formatCount(skipped)} skipped, the one before was not answered`] : []),
-    ];
-    return [`step ${index}: ${words.join(', ')}`];
-  });

@@ -25,7 +25,7 @@ import {
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
-import { panelStrings } from '../../messages/panelStrings';
+import { panelStrings } from '../../measure/show/panelStrings';
 import type { Dialect, Scenario } from '../../scenario/scenario';
 import { clock, loadWords, marksOf, timeLeft } from '../../run/runWords';
 import { widthOf, type Output } from '../io';

@@ -1,16 +1,13 @@
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { cameEarly, countsLost, tailReason } from '../../measure/latencySummary';
+import { stepNotes } from '../../measure/report/reportTables';
+import { panelStrings } from '../../measure/show/panelStrings';
 import {
   columnsOf,
-  earlyNote,
-  lostNote,
   smallHead,
-  trafficRows,
   type RowKind,
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
-import { thisMachineNote } from '../../measure/show/latenessWords';
 import { wrapped, type Line, type Tone } from './line';
 
 export interface StepTable {
@@ -148,14 +145,8 @@ function fit(value: number | undefined, width: number, decimals = 0): string {
 
 /** What explains the rows above it: long dashes, lost deliveries in percentiles, errors of warm-ups, which are in no row. */
 export function noteLines(rows: readonly StepRow[]): Line[] {
-  const reason = tailReason(rows.map(({ latencyUs }) => latencyUs));
-  const notes = [
-    ...[reason, countsLost(rows) ? lostNote : undefined, cameEarly(rows) ? earlyNote : undefined],
-    ...[thisMachineNote(rows), warmupNote(rows)],
-  ];
-  return notes.flatMap((text) =>
-    text === undefined ? [] : wrapped(` ${text}`, noteColumns, ' ', 'dim'),
-  );
+  const notes = [...stepNotes(rows, panelStrings), warmupNote(rows) ?? []].flat();
+  return notes.flatMap((text) => wrapped(` ${text}`, noteColumns, ' ', 'dim'));
 }
 
 function warmupNote(rows: readonly StepRow[]): string | undefined {
@@ -165,18 +156,4 @@ function warmupNote(rows: readonly StepRow[]): string | undefined {
   const sum = had.reduce((total, { warmupErrors = 0 }) => total + warmupErrors, 0);
   const place = more ? 'warm-ups' : `the warm-up of step ${formatCount(first.index)}`;
   return `${formatCount(sum)} more ${sum === 1 ? 'error' : 'errors'} in ${place}, which err leaves out`;
-}
-
-const trafficHead: Line = {
-  text: ' step  in: payload    on wire   MB/s  out: payload    on wire   MB/s',
-  tone: 'dim',
-};
-const trafficWidths = [5, 13, 11, 7, 14, 11, 7];
-
-/** Bytes of each step in both directions, 80 columns; empty where nothing was sent. */
-export function trafficLines(steps: Parameters<typeof trafficRows>[0]): Line[] {
-  const lines = trafficRows(steps).map((cells) => ({
-    text: cells.map((cell, at) => cell.padStart(trafficWidths[at] ?? 0)).join(''),
-  }));
-  return lines.length === 0 ? [] : [trafficHead, ...lines];
 }

@@ -1,4 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
+import { english, type Translate } from '../../base/text';
+import { comparisonSentences } from '../../measure/compare/comparisonWords';
 import { timesOf } from '../../measure/compare/resampling';
 import type { Comparison } from '../../measure/compare/comparison';
 import type { StepSummary } from '../../measure/summary';
@@ -20,10 +22,12 @@ const mostCurves = 20;
 export function comparedRuns(
   results: readonly Result[],
   names: readonly string[],
+  t: Translate = english,
 ): ShownComparison[] {
   const [baseline, ...others] = results as [Result, ...Result[]];
   return compareAll(baseline, others).map((comparison, at) => ({
     comparison,
+    sentences: comparisonSentences(comparison, t),
     names: [names[0]!, names[at + 1]!],
     curves: curvesOf(comparison, baseline, others[at]!),
   }));

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Disposable, Event } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { english, type Translate } from '../../base/text';
-import { comparisonSentenceOf } from '../../measure/compare/comparisonSentence';
+import { comparisonSentences } from '../../measure/compare/comparisonWords';
 import { curveOf } from '../../measure/show/latencyCurve';
 import { latenessTexts } from '../../measure/show/latenessWords';
 import { columnTexts } from '../../measure/show/stepColumns';
@@ -20,7 +20,7 @@ import type {
   ToPanel,
 } from '../../messages/panel';
 import type { ToComparisonPanel } from '../../messages/comparisonPanel';
-import { panelStrings, type PanelStrings } from '../../messages/panelStrings';
+import { panelStrings, type PanelStrings } from '../../measure/show/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
 import { redacted } from '../../base/secretName';
 import { redactTarget } from '../../results/redact';
@@ -180,8 +180,7 @@ export function toPanelResult(result: Result, t: Translate = english): PanelResu
     },
   };
   if (baseline === undefined) return panel;
-  const compared = comparisonSentenceOf(baseline, stringsIn(t));
-  return { ...panel, baseline: { ...compared, id: baseline.a.id } };
+  return { ...panel, baseline: { ...comparisonSentences(baseline, t), id: baseline.a.id } };
 }
 
 /** Texts of all pages in a language. */

@@ -65,7 +65,7 @@ export class CompareCommands {
   ): Promise<void> {
     const results = await Promise.all(ordered.map(resultOf));
     const names = labelsOf(ordered);
-    const shown = comparedRuns(results, names);
+    const shown = comparedRuns(results, names, t);
     const last = ordered.at(-1)!;
     const panel = panelOf(t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!));
     const page = { shown, folders: ordered.map(({ folder }) => folder), strings: stringsIn(t) };

@@ -3,7 +3,7 @@ import type { Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import { runLeftS, type Snapshot } from '../../measure/snapshot';
-import { panelStrings } from '../../messages/panelStrings';
+import { panelStrings } from '../../measure/show/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';

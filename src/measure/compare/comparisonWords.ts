@@ -1,4 +1,6 @@
-/** How a comparison is said, in English. */
+/** How a comparison is said. */
+import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
+import { english, type Translate } from '../../base/text';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import {
@@ -102,68 +104,100 @@ export const otherReasons = ({ verdict, reasons }: Pick<Comparison, 'verdict' | 
   verdict === 'unlike' ? reasons.slice(1) : reasons;
 
 /** `measure longer to see a change of 10 %`. */
-export const longerWords = (tolerance: number): string =>
-  `measure longer to see a ${tolerance > 0 ? `change of ${formatShare(tolerance)}` : 'smaller change'}`;
+export const longerWords = (tolerance: number): Words =>
+  tolerance > 0
+    ? sentence('measure longer to see a change of {0}', formatShare(tolerance))
+    : sentence('measure longer to see a smaller change');
+
+type Told = Pick<Comparison, 'verdict' | 'steps' | 'reasons' | 'tolerance'>;
 
 /** The sentence a person reads first: `✗ worse; step 3: p99 rose from 41 ms to 57 ms (+39 %, between +28 and +52 %; …)`. */
-export function comparisonSentence(
-  comparison: Pick<Comparison, 'verdict' | 'steps' | 'reasons' | 'tolerance'>,
-): string {
+export function comparisonSentence(comparison: Told): string {
+  const { sign, lead, rest } = headlineOf(comparison);
+  return `${sign} ${say(lead)}; ${say(rest)}`;
+}
+
+/** The same in two sentences, for who shows them apart. */
+export interface ComparisonSentences {
+  readonly tone: 'good' | 'plain' | 'warn' | 'bad';
+  readonly sign: string;
+  readonly lead: string;
+  readonly rest: string;
+}
+
+export function comparisonSentences(comparison: Told, t: Translate = english): ComparisonSentences {
+  const { lead, rest, ...shown } = headlineOf(comparison);
+  return { ...shown, lead: wholeSentence(lead, t), rest: wholeSentence(rest, t) };
+}
+
+const leads = {
+  worse: { tone: 'bad', sign: '✗', lead: sentence('worse') },
+  better: { tone: 'good', sign: '✓', lead: sentence('better') },
+  same: { tone: 'good', sign: '✓', lead: sentence('the same') },
+  unshown: { tone: 'plain', sign: '○', lead: sentence('no change could be shown') },
+  unlike: { tone: 'warn', sign: '■', lead: sentence('cannot be compared') },
+} as const satisfies Readonly<Record<ComparisonState, object>>;
+
+function headlineOf(comparison: Told) {
   const { verdict, reasons } = comparison;
+  const headline = leads[stateOf(comparison)];
   if (verdict === 'unlike') {
-    const more = reasons.length > 1 ? ` (and ${formatCount(reasons.length - 1)} more)` : '';
-    return `■ cannot be compared; ${reasons[0] ?? 'nothing was measured'}${more}`;
+    const first = reasons[0] ?? sentence('nothing was measured');
+    const more = String(reasons.length - 1);
+    const rest = reasons.length > 1 ? sentence('{0} (and {1} more)', first, more) : first;
+    return { ...headline, rest };
   }
   const unshown = unshownOf(comparison);
-  return unshown === undefined
-    ? `${leads[verdict]}; ${whatChanged(comparison, verdict)}`
-    : unshownSentence(unshown, comparison.tolerance);
+  if (unshown === undefined) return { ...headline, rest: whatChanged(comparison, verdict) };
+  const beyond = sentence('no change beyond the tolerance could be shown');
+  const lead = isSureOfLess(unshown.percentile) ? beyond : headline.lead;
+  return { ...headline, lead, rest: unshownWords(unshown, comparison.tolerance) };
 }
 
-function unshownSentence({ step, key, percentile }: Decisive, tolerance: number): string {
-  const { a, b } = percentile;
-  const beyond = isSureOfLess(percentile) ? ' beyond the tolerance' : '';
-  const place = `step ${formatCount(step.index)}: ${percentileName(key)}`;
-  return `○ no change${beyond} could be shown; ${place} ${comparedLatency(b)}, was ${comparedLatency(a)} ${chanceWords(percentile, tolerance)}; ${longerWords(tolerance)}`;
+function unshownWords({ step, key, percentile }: Decisive, tolerance: number): Words {
+  const times = [comparedLatency(percentile.b), comparedLatency(percentile.a)];
+  const place = [formatCount(step.index), percentileName(key)];
+  const chance = chanceWords(percentile, tolerance);
+  const said = sentence('step {0}: {1} {2}, was {3} {4}', ...place, ...times, chance);
+  return joined([said, longerWords(tolerance)]);
 }
 
-function chanceWords({ ratio, interval }: ComparedPercentile, tolerance: number): string {
-  const between = interval === null ? '' : `, ${betweenWords(interval)}`;
-  return `(${changeWords(ratio ?? 1)}${between}; tolerance ${formatShare(tolerance)})`;
+function chanceWords({ ratio, interval }: ComparedPercentile, tolerance: number): Words {
+  const [change, most] = [changeWords(ratio ?? 1), formatShare(tolerance)];
+  if (interval === null) return sentence('({0}; tolerance {1})', change, most);
+  const [low, high] = interval;
+  const ends =
+    high >= 10 ? [changeWords(low), changeWords(high)] : [signed(low), `${signed(high)} %`];
+  return sentence('({0}, between {1} and {2}; tolerance {3})', change, ...ends, most);
 }
 
-const leads: Readonly<Record<Change, string>> = {
-  worse: '✗ worse',
-  better: '✓ better',
-  same: '✓ the same',
-};
-
-function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Change): string {
+function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Change): Words {
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (loss && verdict !== 'same') {
-    const { lost, lostShare } = loss;
-    return `step ${formatCount(loss.index)}: ${formatCount(lost.b)} deliveries were lost (${formatShare(lostShare.b)}), before ${formatCount(lost.a)} (${formatShare(lostShare.a)})`;
+    const { index, lost, lostShare } = loss;
+    return sentence(
+      'step {0}: {1} deliveries were lost ({2}), before {3} ({4})',
+      ...[formatCount(index), formatCount(lost.b), formatShare(lostShare.b)],
+      ...[formatCount(lost.a), formatShare(lostShare.a)],
+    );
   }
   const rate = steps.filter(({ receivedPerSecond }) => receivedPerSecond.change === verdict).at(-1);
   const decisive = decisiveOf(steps, verdict);
   if (decisive === undefined) {
-    if (rate === undefined) return 'nothing has changed';
+    if (rate === undefined) return sentence('nothing has changed');
     const { a, b } = rate.receivedPerSecond;
-    return `step ${formatCount(rate.index)}: ${formatCount(b, 1)} deliveries a second, before ${formatCount(a, 1)}`;
+    const rates = [formatCount(b, 1), formatCount(a, 1)];
+    const text = 'step {0}: {1} deliveries a second, before {2}';
+    return sentence(text, formatCount(rate.index), ...rates);
   }
   const { step, key, percentile } = decisive;
   const { a, b, ratio } = percentile;
-  const place = `step ${formatCount(step.index)}: ${percentileName(key)}`;
-  if (ratio === null) return `${place} was ${comparedLatency(a)} and is ${comparedLatency(b)}`;
-  const chance = chanceWords(percentile, tolerance);
-  if (verdict === 'same')
-    return `${place} ${comparedLatency(a)} and ${comparedLatency(b)} ${chance}`;
-  const moved = ratio > 1 ? 'rose' : 'fell';
-  return `${place} ${moved} from ${comparedLatency(a)} to ${comparedLatency(b)} ${chance}`;
-}
-
-function betweenWords([low, high]: readonly [number, number]): string {
-  return high >= 10
-    ? `between ${changeWords(low)} and ${changeWords(high)}`
-    : `between ${signed(low)} and ${signed(high)} %`;
+  const place = [formatCount(step.index), percentileName(key)];
+  const times = [comparedLatency(a), comparedLatency(b)];
+  if (ratio === null) return sentence('step {0}: {1} was {2} and is {3}', ...place, ...times);
+  const words = [...place, ...times, chanceWords(percentile, tolerance)];
+  if (verdict === 'same') return sentence('step {0}: {1} {2} and {3} {4}', ...words);
+  return ratio > 1
+    ? sentence('step {0}: {1} rose from {2} to {3} {4}', ...words)
+    : sentence('step {0}: {1} fell from {2} to {3} {4}', ...words);
 }

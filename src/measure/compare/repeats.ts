@@ -154,17 +154,8 @@ function studentAt95(freedom: number): number {
   return value;
 }
 
-/** `step`, `percentile`, `median`, `lowest`, `highest`, `95 % interval`: a row for p50 and p99 of each step. */
-export interface RepeatRow {
-  readonly step: string;
-  readonly name: string;
-  readonly median: string;
-  readonly lowest: string;
-  readonly highest: string;
-  readonly interval: string;
-}
-
-export function repeatRows(repeats: readonly RepeatedStep[]): RepeatRow[] {
+/** `step`, `percentile`, `median`, `lowest`, `highest`, `95 % interval` for p50 and p99 of each step. */
+export function repeatRows(repeats: readonly RepeatedStep[], noValue: string): string[][] {
   return repeats.flatMap(({ step, latency }) =>
     (['p50', 'p99'] as const).flatMap((key) => {
       const found = latency[key];
@@ -174,14 +165,9 @@ export function repeatRows(repeats: readonly RepeatedStep[]): RepeatRow[] {
         .sort((one, other) => one - other);
       const words = (us: number | undefined): string =>
         comparedLatency(us === undefined || !Number.isFinite(us) ? null : us);
-      return [
-        {
-          ...{ step: formatCount(step), name: percentileName(key) },
-          ...{ median: comparedLatency(found.median), lowest: words(sorted[0]) },
-          highest: words(sorted.at(-1)),
-          interval: found.interval === null ? '' : found.interval.map(words).join(' … '),
-        },
-      ];
+      const interval = found.interval === null ? noValue : found.interval.map(words).join(' … ');
+      const values = [comparedLatency(found.median), words(sorted[0]), words(sorted.at(-1))];
+      return [[formatCount(step), percentileName(key), ...values, interval]];
     }),
   );
 }

@@ -3,28 +3,8 @@ import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import type { AgentProgress } from '../summary';
 import { latencyOrDash } from './chartWords';
+import type { PanelStrings } from './panelStrings';
 import type { TextTable } from './panelTables';
-
-type Texts<Name extends string> = Readonly<Record<Name, string>>;
-type StateText = `${AgentProgress['status']}Agent`;
-type HeadText =
-  | 'agentColumn'
-  | 'agentNode'
-  | 'agentShare'
-  | 'agentReceived'
-  | 'agentCpu'
-  | 'agentSlip'
-  | 'agentLoop'
-  | 'agentClock'
-  | 'agentState';
-type SentenceText =
-  | 'agentsOfStep'
-  | 'agentSlowest'
-  | 'agentBusiest'
-  | 'agentsSilent'
-  | 'agentsLost'
-  | 'agentsLeft'
-  | 'agentNamed';
 
 /** Names of machines come from elsewhere. */
 const longestName = 60;
@@ -52,13 +32,13 @@ const isWell = ({ status }: AgentProgress): boolean => status === 'done' || stat
 
 const p99Of = ({ lastStep }: AgentProgress): number => lastStep?.p99Us ?? 0;
 
-export function stateWords(agent: AgentProgress, texts: Texts<StateText>): string {
+export function stateWords(agent: AgentProgress, texts: PanelStrings): string {
   return fill(texts[`${agent.status}Agent`], formatCount(agent.lastTick));
 }
 
 export function agentTable(
   agents: readonly AgentProgress[],
-  texts: Texts<HeadText | StateText | 'noValue'>,
+  texts: PanelStrings,
   most: number,
 ): TextTable {
   const dash = texts.noValue;
@@ -69,7 +49,7 @@ export function agentTable(
       lastStep === undefined ? dash : formatCount(lastStep.received),
       ...[lastStep?.p99Us].map((us) => latencyOrDash(us, dash)),
       lastStep === undefined ? dash : formatShare(lastStep.cpuShare),
-      ...[lastStep?.slipP99Us, lastStep?.loopDelayP99Us || undefined, clockErrorUs].map((us) =>
+      ...[lastStep?.slipP99Us, clockErrorUs, lastStep?.loopDelayP99Us || undefined].map((us) =>
         latencyOrDash(us, dash),
       ),
       stateWords(agent, texts),
@@ -78,7 +58,7 @@ export function agentTable(
   return {
     heads: [
       ...[texts.agentColumn, texts.agentNode, texts.agentShare, texts.agentReceived, 'p99'],
-      ...[texts.agentCpu, texts.agentSlip, texts.agentLoop, texts.agentClock, texts.agentState],
+      ...[texts.agentCpu, texts.agentSlip, texts.agentClock, texts.agentLoop, texts.agentState],
     ],
     rows,
     textColumns: [1, 9],
@@ -95,7 +75,7 @@ function those(
   agents: readonly AgentProgress[],
   status: AgentProgress['status'],
   text: string,
-  texts: Texts<'agentNamed'>,
+  texts: PanelStrings,
 ): string[] {
   const some = agents.filter((agent) => agent.status === status);
   const names = some.slice(0, mostNamed).map((agent) => fill(texts.agentNamed, ...named(agent)));
@@ -104,16 +84,11 @@ function those(
 }
 
 /** Who is not heard at the moment. */
-export const silentAgents = (
-  agents: readonly AgentProgress[],
-  texts: Texts<'agentNamed' | 'agentsSilent'>,
-): string[] => those(agents, 'silent', texts.agentsSilent, texts);
+export const silentAgents = (agents: readonly AgentProgress[], texts: PanelStrings): string[] =>
+  those(agents, 'silent', texts.agentsSilent, texts);
 
 /** Who was lost or left, who was the slowest, and whose processor had the most to do. */
-export function agentSentences(
-  agents: readonly AgentProgress[],
-  texts: Texts<SentenceText>,
-): string[] {
+export function agentSentences(agents: readonly AgentProgress[], texts: PanelStrings): string[] {
   const step = agentsStep(agents);
   const measured = agents.filter(
     ({ lastStep }) => lastStep !== undefined && lastStep.index === step,

@@ -7,6 +7,7 @@ import { latencyAt } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
 import type { CallSummary, SessionSummary, StepSummary } from '../summary';
 import { latencyOrDash } from './chartWords';
+import type { PanelStrings } from './panelStrings';
 import { callName, type StepRow } from './stepColumns';
 
 type Step = StepSummary | StepProgress;
@@ -94,21 +95,13 @@ export function callBars(rows: readonly StepRow[]): {
   return { bars, leastUs: shortestUs, mostUs };
 }
 
-type SessionText =
-  | 'sessionsStarted'
-  | 'sessionsCompleted'
-  | 'sessionsBrokenOff'
-  | 'sessionsWaiting'
-  | 'sessionsGoing'
-  | 'sessionsTime';
-
 /** Places where sessions broke off that are named. */
 const mostPlaces = 10;
 
 /** `2,000 started`, `1,998 completed`, `2 broken off at GetHistory`, …: what there is to say, each a part of a sentence. */
 function outcomes(
   { started, completed, brokenOff, waiting = 0, brokenOffAt, durationUs }: SessionSummary,
-  texts: Readonly<Record<SessionText | 'noValue', string>>,
+  texts: PanelStrings,
   isOver: boolean,
 ): string[] {
   const places = Object.entries(brokenOffAt)
@@ -130,16 +123,11 @@ function outcomes(
   ];
 }
 
-type SentenceText = SessionText | 'noValue' | 'sessionsOfStep' | 'sessionsOfEntry' | 'callErrors';
-
 /**
  * Of each step one sentence on its sessions, those of each use case of a mix apart, and one on each of their calls that had
  * errors: `GetHistory: 2 invocation: "history is busy"`.
  */
-export function sessionSentences(
-  steps: readonly Step[],
-  texts: Readonly<Record<SentenceText, string>>,
-): string[] {
+export function sessionSentences(steps: readonly Step[], texts: PanelStrings): string[] {
   return steps.flatMap((step) => {
     const place = formatCount(step.index);
     return sessionParts(step, texts).flatMap(({ entry, parts, errors }) => [
@@ -164,10 +152,7 @@ interface SessionPart {
   readonly errors: readonly (readonly [call: string, words: string])[];
 }
 
-export function sessionParts(
-  step: Step,
-  texts: Readonly<Record<SessionText | 'noValue', string>>,
-): SessionPart[] {
+export function sessionParts(step: Step, texts: PanelStrings): SessionPart[] {
   const isOver = !('over' in step) || step.over;
   const calls = callRows(step);
   const all = sessionRows(step);

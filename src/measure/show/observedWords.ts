@@ -8,19 +8,20 @@ import {
   type Observed,
   type ObservedFinding,
   type ObservedKind,
+  type ObservedSeries,
   type ObservedUnit,
 } from '../observed';
 import type { Snapshot } from '../snapshot';
+import type { PanelStrings } from './panelStrings';
 import type { TextTable } from './panelTables';
 import type { SeriesSpec, TimeChartSpec } from './timeSeries';
 
 type KindText = `observed.${ObservedKind}`;
-type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 const kindText = (kind: ObservedKind): KindText => `observed.${kind}`;
 
 /** `CPU`, `thread-pool queue @ localhost:5000`, or a name of the server's own. */
-export function observedLabel(name: string, texts: Texts<KindText>): string {
+export function observedLabel(name: string, texts: PanelStrings): string {
   const { kind, place } = namedSeries(name);
   if (kind === undefined) return name;
   return place === undefined ? texts[kindText(kind)] : `${texts[kindText(kind)]} @ ${place}`;
@@ -33,18 +34,19 @@ export function observedValue(unit: ObservedUnit, value: number): string {
   return `${formatCount(value, decimals)}${unit === 'perSecond' ? ' /s' : ''}`;
 }
 
+/** A server may name its series as it likes. */
+const longestLabel = 120;
+
 export function observedTable(
-  { series }: Observed,
-  texts: Texts<
-    KindText | 'observedStep' | 'observedSeries' | 'observedMean' | 'observedMax' | 'observedLast'
-  >,
+  series: readonly ObservedSeries[],
+  texts: PanelStrings,
   most: number,
 ): TextTable {
   const rows = series.slice(0, mostObserved).flatMap(({ name, unit, steps }) =>
     steps.map(({ index, mean, max, last }) => ({
       index,
       cells: [
-        ...[formatCount(index), observedLabel(name, texts)],
+        ...[formatCount(index), observedLabel(name, texts).slice(0, longestLabel)],
         ...[mean, max, last].map((value) => observedValue(unit, value)),
       ],
     })),
@@ -108,7 +110,7 @@ const bytesPerMegabyte = 1024 * 1024;
 /** One chart for what is a share, one for counts and one for memory, as far as there is any of it. */
 export function observedCharts(
   snapshots: readonly Pick<Snapshot, 'observed'>[],
-  texts: Texts<KindText>,
+  texts: PanelStrings,
 ): TimeChartSpec[] {
   const names = new Set<string>();
   for (const { observed = {} } of snapshots)
@@ -133,7 +135,7 @@ function lineOf(
   { name }: NamedSeries,
   at: number,
   factor: number,
-  texts: Texts<KindText>,
+  texts: PanelStrings,
 ): SeriesSpec {
   return {
     ...looks[at]!,

@@ -8,7 +8,15 @@ import { latencyAt, type LatencySummary } from '../latencySummary';
 import type { Snapshot } from '../snapshot';
 import type { GeneratorHealth } from '../summary';
 import { latencyOrDash, percentWords, timeLabel, valueWords } from './chartWords';
-import { columnsOf, columnText, tooFew, type StepColumn, type StepRow } from './stepColumns';
+import type { PanelStrings } from './panelStrings';
+import {
+  columnsOf,
+  columnText,
+  tooFew,
+  type RowKind,
+  type StepColumn,
+  type StepRow,
+} from './stepColumns';
 import {
   columnsOf as pointsOf,
   type SeriesSpec,
@@ -16,7 +24,6 @@ import {
   type TimeChartSpec,
 } from './timeSeries';
 
-/** Texts of the panel by their names. */
 type Texts<Name extends string> = Readonly<Record<Name, string>>;
 
 /** Texts; those of `textColumns` are set from the left, the others from the right. */
@@ -26,65 +33,36 @@ export interface TextTable {
   readonly textColumns: readonly number[];
 }
 
-type VerdictText = `verdict${'Pass' | 'Fail' | 'Invalid' | 'Incomplete' | 'Running'}`;
-type StepTexts = Texts<'noValue' | 'isLost' | 'useCaseColumn' | VerdictText> & {
-  /** Heads in another language than English. */
-  readonly [name: `column.${string}`]: string | undefined;
-};
-
-export function stepTable(rows: readonly StepRow[], texts: StepTexts): TextTable {
-  const columns = columnsOf('panel', 'steps', rows);
-  return {
-    heads: columns.map((column) => headOf(column, texts)),
-    rows: rows.map((row) => columns.map((column) => cellOf(column, row, texts))),
-    textColumns: textColumnsOf(columns),
-  };
-}
-
-/** Of the use cases of a mix, the last `most`: the name of each stands behind its step. */
-export function entryTable(rows: readonly StepRow[], texts: StepTexts, most: number): TextTable {
-  const columns = columnsOf('panel', 'entries', rows);
-  const [index = '', ...heads] = columns.map((column) => headOf(column, texts));
-  return {
-    heads: [index, texts.useCaseColumn, ...heads],
-    rows: rows.slice(-most).map((row) => {
-      const [place = '', ...cells] = columns.map((column) => cellOf(column, row, texts));
-      return [place, row.name ?? '', ...cells];
-    }),
-    textColumns: [1, ...textColumnsOf(columns).map((at) => at + 1)],
-  };
-}
-
-/** Rows of that kind, the last `most`. */
+/** The last `most` rows of that kind. */
 export function rowTable(
-  kind: 'calls' | 'pushed',
+  kind: RowKind,
   rows: readonly StepRow[],
-  texts: StepTexts,
+  texts: PanelStrings,
   most: number,
 ): TextTable {
   const columns = columnsOf('panel', kind, rows);
   return {
-    heads: columns.map((column) => headOf(column, texts)),
+    heads: columns.map(({ id, head }) => texts[columnText(id)] ?? head),
     rows: rows.slice(-most).map((row) => columns.map((column) => cellOf(column, row, texts))),
-    textColumns: textColumnsOf(columns),
+    textColumns: columns.flatMap(({ unit }, at) =>
+      unit === 'verdict' || unit === 'word' ? [at] : [],
+    ),
   };
 }
 
-const headOf = ({ id, head }: StepColumn, texts: StepTexts): string =>
-  texts[columnText(id)] ?? head;
+/** Longest name of a use case or call that is shown; a file may hold anything. */
+const longestName = 60;
 
-const textColumnsOf = (columns: readonly StepColumn[]): number[] =>
-  columns.flatMap(({ unit }, at) => (unit === 'verdict' || unit === 'word' ? [at] : []));
-
-function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, texts: StepTexts): string {
+function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, texts: PanelStrings): string {
   const value = valueOf(row);
   if (value === undefined || value === tooFew) return texts.noValue;
   if (value === null) return texts.isLost;
-  if (typeof value === 'string') return unit === 'verdict' ? verdictWord(value, texts) : value;
+  if (typeof value === 'string')
+    return unit === 'verdict' ? verdictWord(value, texts) : value.slice(0, longestName);
   return valueWords(unit === 'latency' || unit === 'perSecond' ? unit : 'count', value);
 }
 
-function verdictWord(status: string, texts: StepTexts): string {
+function verdictWord(status: string, texts: PanelStrings): string {
   const words = {
     pass: texts.verdictPass,
     fail: texts.verdictFail,
@@ -99,33 +77,36 @@ function verdictWord(status: string, texts: StepTexts): string {
 const known = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(texts, name) ? texts[name] : undefined;
 
+/** Longest error text shown; a server may send anything. */
+const longestExample = 300;
+
 /** Each class of error with its count, its meaning, and a text that was kept. Most frequent first. */
-export const errorRows = (
+export function errorTable(
   errors: ErrorCounts,
-  { otherError }: Texts<'otherError'>,
-  exampleOf: (name: string) => string,
-): string[][] =>
-  sortedCounts(errors).map(([name, count]) => [
-    ...[name, formatCount(count), known(errorClasses, name) ?? otherError, exampleOf(name)],
-  ]);
+  texts: PanelStrings,
+  most: number,
+  exampleOf: (name: string) => string | undefined,
+): TextTable {
+  const { errorClass, count: counted, meaning, example, otherError } = texts;
+  const counts = sortedCounts(errors).slice(0, most);
+  return {
+    heads: [errorClass, counted, meaning, example],
+    rows: counts.map(([name, count]) => {
+      const said = (exampleOf(name) ?? '').slice(0, longestExample);
+      return [name, formatCount(count), known(errorClasses, name) ?? otherError, said];
+    }),
+    textColumns: [0, 2, 3],
+  };
+}
 
-type GeneratorText =
-  | 'cpuShare'
-  | 'cpuPerMessage'
-  | 'loopDelay'
-  | 'slip'
-  | 'slipMax'
-  | 'readGapMax'
-  | 'gcShare';
-
-export function generatorRows(
+export function generatorTable(
   health: GeneratorHealth | undefined,
-  texts: Texts<GeneratorText | 'keptSchedule' | 'yes' | 'no' | 'noValue'>,
-): string[][] {
+  texts: PanelStrings,
+): TextTable {
   const dash = texts.noValue;
   const share = (value: number | undefined): string =>
     value === undefined ? dash : formatShare(value);
-  return [
+  const rows = [
     [texts.cpuShare, share(health?.cpuShare)],
     // Known when the step is over.
     [texts.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage || undefined, dash)],
@@ -137,6 +118,7 @@ export function generatorRows(
     [texts.gcShare, share(health?.gcShare)],
     [texts.keptSchedule, health ? (health.valid ? texts.yes : texts.no) : dash],
   ];
+  return { heads: [], rows, textColumns: [0] };
 }
 
 /** Latencies of a step from the intended time, and from the real send where these are known. */

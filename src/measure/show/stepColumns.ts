@@ -19,7 +19,8 @@ import {
   type VerdictStatus,
 } from '../summary';
 
-type StepView = 'terminal' | 'log' | 'markdown' | 'csv' | 'panel';
+/** `panel`: all tables that have room, in the panel and in reports. */
+type StepView = 'terminal' | 'log' | 'csv' | 'panel';
 
 /** Null is a delivery that was lost; what is not known (yet) is undefined. */
 type StepCell = number | string | null | undefined;
@@ -51,8 +52,8 @@ export interface StepColumn {
   readonly stepOnly?: true;
 }
 
-const everywhere: readonly StepView[] = ['terminal', 'log', 'markdown', 'csv', 'panel'];
-const tables: readonly StepView[] = ['terminal', 'log', 'markdown', 'panel'];
+const everywhere: readonly StepView[] = ['terminal', 'log', 'csv', 'panel'];
+const tables: readonly StepView[] = ['terminal', 'log', 'panel'];
 
 const csv = (id: string, value: StepColumn['value'], stepOnly?: true): StepColumn => ({
   ...{ id, head: id, unit: 'count', views: ['csv'], value, ...(stepOnly && { stepOnly }) },
@@ -80,8 +81,12 @@ const percentile = (id: string, key: keyof ShownPercentiles, place: number): Ste
 export const stepColumns: readonly StepColumn[] = [
   {
     ...{ id: 'index', head: 'Step', unit: 'count', place: 1, terminal: { width: 4 } },
-    views: ['terminal', 'markdown', 'csv', 'panel'],
+    views: ['terminal', 'csv', 'panel'],
     value: ({ index }) => index,
+  },
+  {
+    ...{ id: 'useCase', head: 'Use case', unit: 'word', views: ['panel'], place: 1.5 },
+    ...{ whereMeasured: true, value: ({ name }) => name },
   },
   {
     ...{ id: 'senders', head: 'Senders', unit: 'count', views: everywhere, place: 2 },
@@ -126,7 +131,7 @@ export const stepColumns: readonly StepColumn[] = [
   },
   {
     ...{ id: 'timeToAllMissed', head: 'Not to all', unit: 'count', place: 8.2 },
-    ...{ views: ['markdown', 'csv', 'panel'], whereMeasured: true },
+    ...{ views: ['csv', 'panel'], whereMeasured: true },
     value: ({ timeToAllMissed }) => timeToAllMissed,
   },
   {
@@ -143,7 +148,7 @@ export const stepColumns: readonly StepColumn[] = [
   },
   {
     ...{ id: 'clockError', head: 'Clocks ±', unit: 'latency', stepOnly: true, place: 8.4 },
-    ...{ views: ['markdown'], whereMeasured: true },
+    ...{ views: ['panel'], whereMeasured: true },
     value: (row) => insideAgents(row) && row.clockErrorUs,
   },
   {
@@ -221,12 +226,12 @@ const counted = (
 /** Of tables of calls; a new one is a line here. In CSV calls are rows with the columns of steps. */
 const callColumns: readonly StepColumn[] = [
   {
-    ...{ id: 'call.step', head: 'Step', unit: 'count', views: ['markdown', 'panel'], place: 1 },
+    ...{ id: 'call.step', head: 'Step', unit: 'count', views: ['panel'], place: 1 },
     value: ({ index }) => index,
   },
   {
     ...{ id: 'call.name', head: 'Call', unit: 'word', place: 2, terminal: { width: 20 } },
-    views: ['terminal', 'markdown', 'panel'],
+    views: ['terminal', 'panel'],
     value: callName,
   },
   {
@@ -234,7 +239,7 @@ const callColumns: readonly StepColumn[] = [
       id: 'call.useCase',
       head: 'Use case',
       unit: 'word',
-      views: ['markdown', 'panel'],
+      views: ['panel'],
       place: 3,
     },
     ...{ whereMeasured: true, value: ({ name }) => name },
@@ -254,19 +259,19 @@ const callColumns: readonly StepColumn[] = [
   counted('errors', 'Errors', 11, 5, 'err'),
   {
     ...{ id: 'call.brokenOff', head: 'Broken off', unit: 'count', place: 12, whereMeasured: true },
-    ...{ views: ['markdown', 'panel', 'log'], value: ({ brokenOff }) => brokenOff },
+    ...{ views: ['panel', 'log'], value: ({ brokenOff }) => brokenOff },
   },
 ];
 
 /** Of tables of what hubs sent on their own. */
 const pushedColumns: readonly StepColumn[] = [
   {
-    ...{ id: 'pushed.step', head: 'Step', unit: 'count', views: ['markdown', 'panel'], place: 1 },
+    ...{ id: 'pushed.step', head: 'Step', unit: 'count', views: ['panel'], place: 1 },
     value: ({ index }) => index,
   },
   {
     ...{ id: 'pushed.name', head: 'Pushed by the hub', unit: 'word', place: 2 },
-    ...{ views: ['terminal', 'markdown', 'panel'], terminal: { width: 40 } },
+    ...{ views: ['terminal', 'panel'], terminal: { width: 40 } },
     value: ({ push }) => push?.name,
   },
   {
@@ -276,7 +281,7 @@ const pushedColumns: readonly StepColumn[] = [
   },
   {
     ...{ id: 'pushed.messages', head: 'Messages', unit: 'count', place: 4 },
-    ...{ views: ['terminal', 'markdown', 'panel'], terminal: { width: 12 } },
+    ...{ views: ['terminal', 'panel'], terminal: { width: 12 } },
     value: ({ push }) => push?.messages,
   },
   {
@@ -359,9 +364,6 @@ function generatorWords({
     : 'was the bottleneck';
   return `generator ${valid ? 'ok' : was} (${formatShare(cpuShare)} of a core)`;
 }
-
-export const lostNote = 'percentiles count lost deliveries as slower than all that arrived';
-export const earlyNote = '–, came early: so many items of streams came before they were due';
 
 /** What is known of a step, of one use case of a mix in it, or of a call of its sessions; what is not known yet is absent. */
 export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {

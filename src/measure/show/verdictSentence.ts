@@ -2,7 +2,7 @@ import { deliveriesWords } from '../../base/objectives/latency';
 import { isPercentile, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { joined, say, sentence, type Words } from '../../base/sentence';
+import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
 import { english, type Translate } from '../../base/text';
 import { advised, ownWords, reasonWords } from '../judge/reason';
 import { latenessTexts, thisMachineUs } from './latenessWords';
@@ -59,15 +59,6 @@ export function verdictSentences(run: JudgedRun, t: Translate): VerdictSentences
   const { sign, lead, rest = '' } = headlineOf(run);
   const tone = couldNotConnect(run) ? 'bad' : tones[run.verdict.status];
   return { tone, sign, lead: wholeSentence(lead, t), rest: wholeSentence(rest, t) };
-}
-
-function wholeSentence(words: Words, t: Translate): string {
-  const said = say(words, t);
-  // Names of metrics stay small.
-  const begun = /^(?:p\d|[a-z]+(?:\.[a-z]|[A-Z]))/.test(said)
-    ? said
-    : `${said.charAt(0).toUpperCase()}${said.slice(1)}`;
-  return begun === '' || /[.。]$/.test(begun) ? begun : t('{0}.', begun);
 }
 
 /** Reasons of a verdict that its first sentence does not say. */

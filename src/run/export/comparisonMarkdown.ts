@@ -1,5 +1,6 @@
 /** The comment on a pull request: how a run stands to its baseline. English in every language, as all reports are. */
 import path from 'node:path';
+import { say } from '../../base/sentence';
 import { formatCount, formatShare, timeWords } from '../../base/units';
 import type {
   ComparedNumber,
@@ -73,7 +74,7 @@ function headline(comparison: Comparison): string {
     const { key, percentile } = unshown;
     const { a: before, b: now, interval } = percentile;
     const beyond = isSureOfLess(percentile) ? ' beyond the tolerance' : '';
-    return `no change of ${name}${beyond} could be shown: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)} (${intervalWords(interval!)}); ${longerWords(comparison.tolerance)}`;
+    return `no change of ${name}${beyond} could be shown: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)} (${intervalWords(interval!)}); ${say(longerWords(comparison.tolerance))}`;
   }
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (verdict !== 'same' && loss) {

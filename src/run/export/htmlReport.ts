@@ -1,52 +1,30 @@
 /** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
 import { say } from '../../base/sentence';
 import path from 'node:path';
-import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount, formatShare } from '../../base/units';
-import { shownLatency } from '../../measure/latencySummary';
-import { latencyOrLost, rateWords } from '../../measure/show/chartWords';
-import { callBars, callRows, sessionSentences, stepOfCalls } from '../../measure/show/callTable';
+import { formatCount } from '../../base/units';
+import { latencyOrLost } from '../../measure/show/chartWords';
+import { callBars, callRows, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
+import { generatorTable, searchTexts } from '../../measure/show/panelTables';
+import { isEmpty, reports, type ReportedRun } from '../../measure/report/reportTables';
 import {
-  rowTable,
-  entryTable,
-  errorRows,
-  generatorRows,
-  searchTexts,
-  stepTable,
-  type TextTable,
-} from '../../measure/show/panelTables';
-import {
-  entryRows,
-  pushedRows,
-  rowOfProgress,
-  rowOfStep,
-  trafficRows,
-} from '../../measure/show/stepColumns';
-import {
-  agentReport,
-  observedReport,
-  repeatReport,
-  stepNotes,
-  type ReportTable,
-} from '../../measure/report/reportTables';
-import { thisMachineWords } from '../../measure/show/latenessWords';
+  decisiveStep,
+  lossesOf,
+  numbersOf,
+  reportTiles,
+  type ReportTile,
+} from '../../measure/report/reportTiles';
 import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
-import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import {
-  couldNotConnect,
-  type GeneratorHealth,
-  isDisturbance,
-  type StepSummary,
-} from '../../measure/summary';
+import type { Snapshot } from '../../measure/snapshot';
+import { couldNotConnect, type GeneratorHealth, type StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import { otherReasons as otherDifferences, stateOf } from '../../measure/compare/comparisonWords';
 import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
-import { panelStrings } from '../../messages/panelStrings';
+import { panelStrings } from '../../measure/show/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf, plural, recoveryWords } from '../runWords';
+import { loadWords, marksOf, plural } from '../runWords';
 import { samplesEndWords } from './samplesEnd';
 import { lineSample, svgChart, type SvgLine } from './svgChart';
 import {
@@ -70,9 +48,8 @@ import {
   type SearchSummary,
 } from '../../base/searchSummary';
 
-const mostSteps = 200;
+const mostRows = 200;
 const mostReasons = 20;
-const mostErrors = 50;
 
 /** @param snapshots oldest first; without them there are no charts over time */
 export function htmlReport(
@@ -80,10 +57,8 @@ export function htmlReport(
   snapshots: readonly Snapshot[],
   notCompared?: string,
 ): string {
-  const { id, scenario, target, verdict, tool, machine, startedAt, steps, baseline } = result;
-  const shown = steps.slice(-mostSteps);
-  const left = steps.length - shown.length;
-  const decisive = decisiveStep(steps);
+  const { id, scenario, target, verdict, tool, machine, startedAt, baseline } = result;
+  const decisive = decisiveStep(result);
   const charts = chartsOverTime(withLate(snapshots, result.observed), scenario.slo);
   const spectrum = spectrumChart(decisive);
   const search = result.search && searchChart(result.search, scenario.slo);
@@ -110,22 +85,11 @@ export function htmlReport(
     ...charts.map(figure),
     ...(spectrum ? [figure(spectrum)] : []),
     units(result),
-    `<div>${connectionsCard(result)}${generatorCard(decisive?.generator)}</div>`,
+    `<div>${reportCard('connections', result)}${generatorCard(decisive?.generator)}</div>`,
     '</div>',
     baseline ? baselineCard(baseline) : '',
-    card(panelStrings.stepsTable, [
-      textTable(stepTable(shown.map(rowOfStep), panelStrings), panelStrings.stepsTable),
-      ...(left > 0 ? [note(`${formatCount(left)} earlier steps left out.`)] : []),
-      ...footOf(shown),
-    ]),
-    reportCard(repeatReport(result.repeats, panelStrings, mostSteps)),
-    entriesCard(shown),
-    callsCard(shown),
-    pushedCard(shown),
-    reportCard(observedReport(result.observed, panelStrings, mostSteps)),
-    reportCard(agentReport(result.agents ?? [], panelStrings, mostSteps)),
-    trafficCard(shown),
-    errorsCard(result.errors, result),
+    ...wideCards(result),
+    errorsCard(result),
     `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
   ]);
 }
@@ -133,8 +97,7 @@ export function htmlReport(
 /** What is left of a run that did not reach its end. */
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
-  const rows = run.steps.slice(-mostSteps).map(rowOfProgress);
-  const { stepsTable: title } = panelStrings;
+  const shown = { ...run, errors: run.lastSample?.errors ?? {}, errorExamples: [] };
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
     sentence(
@@ -146,13 +109,8 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
     '<div class="grid">',
     ...chartsOverTime(snapshots, undefined).map(figure),
     '</div>',
-    rows.length === 0 ? '' : card(title, [textTable(stepTable(rows, panelStrings), title)]),
-    entriesCard(run.steps.slice(-mostSteps)),
-    callsCard(run.steps.slice(-mostSteps)),
-    pushedCard(run.steps.slice(-mostSteps)),
-    run.problem === undefined
-      ? errorsCard(run.lastSample?.errors ?? {}, { errorExamples: [] })
-      : '',
+    ...wideCards(shown),
+    run.problem === undefined ? errorsCard(shown) : '',
   ]);
 }
 
@@ -229,51 +187,16 @@ function baselineCard(comparison: Comparison): string {
 
 const mostCompared = 20;
 
-/** The step that counts: the last one judged. */
-const decisiveStep = (steps: readonly StepSummary[]): StepSummary | undefined =>
-  steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1);
-
-function tiles(result: Result, step: StepSummary | undefined): string {
-  const { requested, connected, failed, dropped, connectUs } = result.connections;
-  const { noValue, isLost, healthy, isStarved, isBottleneck, ...texts } = panelStrings;
-  const shown = step && shownLatency(step);
-  const latency = (us: number | null | undefined): string => latencyOrLost(us, { noValue, isLost });
-  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): string =>
-    formatCount(result.steps.reduce((total, each) => total + each[name], 0));
-  const offered = step && step.seconds > 0 ? step.offered / step.seconds : undefined;
-  const health = step?.generator;
-  const why = isDisturbance(health?.cause) ? isStarved : isBottleneck;
-  const connectP99 = connected > 0 ? latencyWords(connectUs.p99) : noValue;
-  const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
-  const all: (readonly [label: string, value: string, of: string, details: string])[] = [
-    [
-      ...([texts.p99Tile, latency(shown?.p99), (step && thisMachineWords(step)) ?? ''] as const),
-      fill(texts.p99Details, latency(shown?.p50), latency(shown?.p999), latency(shown?.max)),
-    ],
-    [
-      ...([texts.sentTile, step ? rateWords(step.sentPerSecond) : noValue] as const),
-      offered === undefined ? '' : fill(texts.ofPerSecond, rateWords(offered)),
-      step ? fill(texts.receivedPerSecond, rateWords(step.receivedPerSecond)) : '',
-    ],
-    [
-      ...([texts.connectionsTile, formatCount(connected)] as const),
-      fill(texts.ofCount, formatCount(requested)),
-      failed > 0
-        ? fill(texts.connectionsFailed, failedWords, droppedWords)
-        : fill(texts.connectionsDetails, droppedWords, connectP99),
-    ],
-    [
-      ...([texts.lostTile, sum('lost'), fill(texts.ofExpected, sum('expected'))] as const),
-      fill(texts.lostDetails, sum('duplicated'), sum('outOfOrder')),
-    ],
-    [
-      ...([texts.generatorTile, health ? (health.valid ? healthy : why) : noValue, ''] as const),
-      health
-        ? fill(texts.generatorDetails, latencyWords(health.slipP99Us), formatShare(health.cpuShare))
-        : '',
-    ],
-  ];
-  const tile = ([label, value, of, details]: (typeof all)[number]): string =>
+function tiles({ connections, steps, scenario }: Result, step: StepSummary | undefined): string {
+  const all = reportTiles(
+    {
+      step: step && numbersOf(step),
+      limitUs: scenario.slo.latencyUs.p99,
+      ...{ connections, connectP99Us: connections.connectUs.p99, losses: lossesOf(steps) },
+    },
+    panelStrings,
+  );
+  const tile = ({ label, value, of, details }: ReportTile): string =>
     `<div class="tile"><dt>${markupText(label)}</dt><dd><b>${markupText(value)}</b> <span class="quiet">${markupText(of)}</span></dd><dd class="quiet">${markupText(details)}</dd></div>`;
   return `<dl class="tiles">${all.map(tile).join('')}</dl>`;
 }
@@ -312,117 +235,51 @@ function table(
   return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
 }
 
-/** A table of texts under its own name. */
-const textTable = ({ heads, rows, textColumns }: TextTable, caption: string): string =>
-  table(heads, rows, caption, textColumns);
-
-function footOf(steps: readonly StepSummary[]): string[] {
-  const inWarmup = steps.reduce((sum, { warmupErrors = {} }) => sum + countOf(warmupErrors), 0);
-  const ofWarmup = fill(panelStrings.warmupErrors, formatCount(inWarmup));
-  return [...stepNotes(steps, panelStrings), ...(inWarmup > 0 ? [ofWarmup] : [])].map(note);
+/** Nothing where there is nothing to say. */
+function reportCard(name: keyof typeof reports, run: ReportedRun, before: string[] = []): string {
+  const report = reports[name](run, panelStrings, mostRows);
+  const { title, heads, rows, textColumns, notes, sentences } = report;
+  if (isEmpty(report)) return '';
+  return card(title, [
+    ...before,
+    ...(rows.length === 0 ? [] : [table(heads, rows, title, textColumns)]),
+    ...notes.map(note),
+    list(sentences),
+  ]);
 }
 
-function entriesCard(steps: readonly (StepSummary | StepProgress)[]): string {
-  const rows = steps.flatMap(entryRows).slice(-mostSteps);
-  if (rows.length === 0) return '';
-  const title = panelStrings.entriesTable;
-  return card(title, [textTable(entryTable(rows, panelStrings, mostSteps), title)]);
-}
-
-/** Calls of sessions: how long each took as bars, the numbers, and what became of the sessions. */
-function callsCard(steps: readonly (StepSummary | StepProgress)[]): string {
-  const rows = steps.flatMap(callRows).slice(-mostSteps);
+/** How long each call of sessions took, as bars. */
+function callDrawing({ steps }: ReportedRun): string[] {
   const last = stepOfCalls(steps);
-  if (rows.length === 0 || last === undefined) return '';
-  const { callsTable: title, callsChart, callsLegend } = panelStrings;
-  const { bars, leastUs, mostUs } = callBars(callRows(last));
+  const { bars, leastUs, mostUs } = callBars(last ? callRows(last) : []);
+  if (last === undefined || bars.length === 0) return [];
+  const { callsChart, callsLegend } = panelStrings;
   const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
   const drawn = bars.map(
     ({ name, p50, p99, max }) =>
       `<span>${markupText(name)}</span><i><b style="left:${percent(p50)};width:${percent(p99 - p50)}"></b><u style="left:${percent(max)}"></u></i>`,
   );
-  return card(title, [
-    ...(bars.length === 0
-      ? []
-      : [
-          `<h3>${markupText(fill(callsChart, formatCount(last.index)))}</h3>`,
-          `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
-          note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
-        ]),
-    textTable(rowTable('calls', rows, panelStrings, mostSteps), title),
-    list(sessionSentences(steps, panelStrings).slice(-mostSteps)),
-  ]);
-}
-
-/** What hubs sent on their own. */
-function pushedCard(steps: readonly (StepSummary | StepProgress)[]): string {
-  const rows = pushedRows(steps);
-  if (rows.length === 0) return '';
-  const { pushedTable: title } = panelStrings;
-  return card(title, [textTable(rowTable('pushed', rows, panelStrings, mostSteps), title)]);
-}
-
-/** Nothing where there is nothing to say. */
-const reportCard = ({ title, notes, sentences, ...table }: ReportTable): string =>
-  table.rows.length + sentences.length === 0
-    ? ''
-    : card(title, [
-        ...(table.rows.length === 0 ? [] : [textTable(table, title)]),
-        ...notes.map(note),
-        list(sentences),
-      ]);
-
-/** `in` is client to service, `out` service to client. */
-function trafficCard(steps: readonly StepSummary[]): string {
-  const rows = trafficRows(steps);
-  const way = (name: string): string[] => [`${name}: payload`, 'on wire', 'MB/s'];
-  return rows.length === 0
-    ? ''
-    : card('Traffic', [table(['Step', ...way('in'), ...way('out')], rows, 'Traffic')]);
-}
-
-const mostRecoveries = 20;
-
-function connectionsCard({ connections, steps }: Result): string {
-  if (connections.connected === 0) return '';
-  const { connectUs, connectPhasesUs = {}, openedPerSecond, life } = connections;
-  const times = Object.entries({ [panelStrings.connectTime]: connectUs, ...connectPhasesUs });
-  const rows = times.map(([name, { p50, p99, max }]) => [
-    name,
-    ...[p50, p99, max].map(latencyWords),
-  ]);
-  const recoveries = steps.flatMap(({ index, recoveries: found = [] }) =>
-    found.map((recovery) => `Step ${index}: ${recoveryWords(recovery)}`),
-  );
-  const lifeCounts = [life?.drops, life?.closed, life?.reconnects].map((count = 0) =>
-    formatCount(count),
-  );
-  const facts = [
-    ...(openedPerSecond === undefined
-      ? []
-      : [`${panelStrings.openedPerSecond}: ${rateWords(openedPerSecond)}`]),
-    ...(life === undefined ? [] : [`${panelStrings.lifeCounts}: ${lifeCounts.join(' / ')}`]),
-    ...recoveries.slice(0, mostRecoveries),
+  return [
+    `<h3>${markupText(fill(callsChart, formatCount(last.index)))}</h3>`,
+    `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
+    note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
   ];
-  const title = panelStrings.connectionsTable;
-  return card(title, [table(['', 'p50', 'p99', 'max'], rows, title), list(facts)]);
 }
 
-function errorsCard(errors: ErrorCounts, { errorExamples }: Pick<Result, 'errorExamples'>): string {
-  const exampleOf = (name: string): string =>
-    errorExamples.find(({ errorClass: of }) => of === name)?.text ?? '';
-  const rows = errorRows(errors, panelStrings, exampleOf).slice(0, mostErrors);
-  const { errorClass, count, meaning, example, errorsTable, noErrors } = panelStrings;
-  if (rows.length === 0) return card(errorsTable, [note(noErrors)]);
-  return card(errorsTable, [
-    table([errorClass, count, meaning, example], rows, errorsTable, [0, 2, 3]),
-  ]);
-}
+/** Those that take the whole width. */
+const wideCards = (run: ReportedRun): string[] => [
+  ...(['steps', 'repeats', 'entries'] as const).map((name) => reportCard(name, run)),
+  reportCard('calls', run, callDrawing(run)),
+  ...(['pushed', 'server', 'agents', 'traffic'] as const).map((name) => reportCard(name, run)),
+];
+
+const errorsCard = (run: ReportedRun): string =>
+  reportCard('errors', run) || card(panelStrings.errorsTable, [note(panelStrings.noErrors)]);
 
 function generatorCard(health: GeneratorHealth | undefined): string {
   if (health === undefined) return '';
   const title = panelStrings.generatorHealth;
-  return card(title, [table([], generatorRows(health, panelStrings), title)]);
+  return card(title, [table([], generatorTable(health, panelStrings).rows, title)]);
 }
 
 function units({ recommendation, recommendationProblem, estimate }: Result): string {

@@ -12,7 +12,7 @@ import { callLabel, callRows, sessionSentences } from '../../measure/show/callTa
 import type { StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
-import { panelStrings } from '../../messages/panelStrings';
+import { panelStrings } from '../../measure/show/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, plural } from '../runWords';

@@ -24,7 +24,7 @@ import {
 } from '../../measure/show/timeSeries';
 import type { Snapshot } from '../../measure/snapshot';
 import type { StepSummary } from '../../measure/summary';
-import { panelStrings } from '../../messages/panelStrings';
+import { panelStrings } from '../../measure/show/panelStrings';
 import { svgChart, type Axis, type SvgLine } from './svgChart';
 
 export interface ReportChart {

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import { fill } from '../../base/objectives/limitWords';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element, setText } from '../element';
 import { createCard, createTwin, type Card, type TableView } from '../tables/card';
 import { createChart, createLegend, type ChartOptions, type LegendLine } from './chartFrame';

@@ -1,5 +1,5 @@
 import { inBackground } from '../../base/background';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element, setText } from '../element';
 import { themeColour, type Chart } from './chartFrame';
 

@@ -7,7 +7,7 @@ import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import type { StateCard } from '../tables/card';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import {
   choosesRange,
   latencyAxis,

@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import { latencyOrDash } from '../../measure/show/chartWords';
 import {
   latencyOptions,

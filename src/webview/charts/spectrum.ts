@@ -1,3 +1,4 @@
+import { decisiveStep } from '../../measure/report/reportTiles';
 import { showsShare } from '../../base/measuringLimits';
 import { latencyShare } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
@@ -12,7 +13,7 @@ import {
   shareAt,
   type SpectrumPoint,
 } from '../../measure/show/percentileAxis';
-import { decisiveStep, latestStep, type ShownRun } from '../panelState';
+import { latestStep, type ShownRun } from '../panelState';
 import { createChooser, noted, type StateCard, type TableView } from '../tables/card';
 import { createChartCard } from './chartCard';
 import { alignedCurves, latencyOptions, placeAxis, type LegendLine } from './chartFrame';
@@ -32,7 +33,7 @@ interface SpectrumView {
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
   const { result, snapshots, spectra, strings } = state;
   const steps = result?.steps.filter(({ latencyUs }) => latencyUs.count > 0) ?? [];
-  const decisive = decisiveStep(state)?.index;
+  const decisive = (result && decisiveStep(result))?.index;
   const done =
     steps.find(({ index }) => index === wanted) ??
     steps.find(({ index }) => index === decisive) ??

@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { latencyLimits, type SummaryKey } from '../../base/objectives/percentile';
 import { formatCount } from '../../base/units';
-import { shownLatency, tailReason } from '../../measure/latencySummary';
+import { hidesTail, shownLatency } from '../../measure/latencySummary';
 import {
   type ChartUnit,
   latencyOrLost,
@@ -25,11 +25,11 @@ import {
   stepBands,
   type TimeChartSpec,
 } from '../../measure/show/timeSeries';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
 import { noted, type TableView } from '../tables/card';
-import { numbersOf } from '../tables/tiles';
+import { shownNumbers } from '../tables/tiles';
 import {
   axisFont,
   choosesRange,
@@ -328,7 +328,7 @@ export function atRest(
     const label = combine === 'mean' ? strings.meanOfRun : strings.endOfRun;
     return { label: over ? label : strings.latest, values };
   }
-  const numbers = numbersOf(state);
+  const numbers = shownNumbers(state);
   const shown = numbers && shownLatency(numbers);
   const worst = values[series.findIndex((line) => line.id === 'p99')] ?? strings.noValue;
   return {
@@ -346,6 +346,6 @@ const pointWords = (
 export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownRun): TableView {
   const { summed, ...table } = chartTable(spec, snapshots, strings);
   const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
-  const isCut = spec.unit === 'latency' && tailReason(latencies) !== undefined;
+  const isCut = spec.unit === 'latency' && hidesTail(latencies);
   return { ...table, ...noted(summed, isCut && strings.tailNote) };
 }

@@ -1,7 +1,7 @@
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import type { OverviewRow } from '../../messages/overviewPanel';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import type { Trend } from '../overviewRows';
 import {
   countAxis,

@@ -2,7 +2,7 @@ import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import { type Estimate, type NeighbourUse, undated } from '../../capacity/model';
 import { cautionFrom } from '../../capacity/capacityWords';
-import type { PanelStrings } from '../../messages/panelStrings';
+import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element } from '../element';
 import { latestStep, type ShownRun } from '../panelState';
 import { createCard, tableOf, type StateCard } from './card';

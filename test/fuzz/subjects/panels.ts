@@ -2,7 +2,7 @@ import { english } from '../../../src/base/text';
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../src/base/event';
 import { startPanelSession, type PanelOrders } from '../../../src/extension/panel/panelSession';
-import { panelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { sampleEstimate, sampleScenario } from '../../unit/results/sampleResult';
 import { unless, type Subject } from '../subject';
 

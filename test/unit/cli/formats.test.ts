@@ -137,7 +137,7 @@ describe('export, import and the old summary', () => {
     const latencyUs = { ...first!.latencyUs, count: 9_999 };
     const warmupErrors = { timeout: 3 };
     const few = {
-      ...result,
+      ...{ ...result, errors: warmupErrors },
       steps: [{ ...first!, latencyUs, sendLatencyUs: latencyUs, warmupErrors }],
     };
     const [head = '', row = ''] = stepsCsv(few).split('\r\n');
@@ -148,7 +148,7 @@ describe('export, import and the old summary', () => {
     const markdown = summaryMarkdown(few);
     assert.match(markdown, /\| – \|/);
     assert.match(markdown, /–: p99\.9 is shown from 10,000 deliveries on/);
-    assert.match(markdown, /3 of the errors came in warm-ups/);
+    assert.match(markdown, /3 of them in warm-ups/);
     const screen = finalScreen(few, 80).map(({ text }) => text);
     assert.ok(screen.some((line) => /^ –: p99\.9 is shown from 10,000/.test(line)));
     assert.ok(

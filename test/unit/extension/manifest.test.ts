@@ -5,7 +5,7 @@ import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
 import { latenessTexts } from '../../../src/measure/show/latenessWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
-import { panelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { exporters } from '../../../src/run/export/exporters';
 
 interface Command {

@@ -4,7 +4,7 @@ import { mostObserved, namedSeries, observedOf } from '../../../src/measure/obse
 import { observedCharts, findingWords } from '../../../src/measure/show/observedWords';
 import { withLate } from '../../../src/measure/show/timeSeries';
 import type { Snapshot } from '../../../src/measure/snapshot';
-import { panelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { sampleSnapshot } from '../results/sampleResult';
 
 /** A step of a second for each value. */

@@ -30,7 +30,7 @@ import {
 import { stepsCsv } from '../../../src/run/export/stepsCsv';
 import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
 import { columnTexts, stepColumns, type StepColumn } from '../../../src/measure/show/stepColumns';
-import { entriesTable, stepsTable } from '../../../src/webview/tables/tables';
+import { reportOf } from '../../../src/webview/tables/tables';
 import { commandLine, type CommandLine } from '../cli/commandLine';
 import { english } from '../../../src/base/text';
 import { atCursor } from '../extension/language/atCursor';
@@ -87,7 +87,7 @@ describe('a step column', () => {
     id: 'madeUp',
     head: 'Made up',
     unit: 'count',
-    views: ['terminal', 'log', 'markdown', 'csv', 'panel'],
+    views: ['terminal', 'log', 'csv', 'panel'],
     value: ({ index, senders = 0 }) => index * 1_000_000 + senders,
     terminal: { width: 11 },
   };
@@ -143,8 +143,8 @@ describe('a step column', () => {
 
   it('is in Markdown and CSV', async () => {
     await registered(stepColumns, column, () => {
-      assert.match(summaryMarkdown(result), /\| step \|.*\| lost \|.* made up \|/);
-      assert.match(summaryMarkdown(result), /\| 2 \| 1,300 \|.*\| 2,001,300 \|\n/);
+      assert.match(summaryMarkdown(result), /\| Step \|.*\| Lost \|.* Made up \|/);
+      assert.match(summaryMarkdown(result), /\| 2 \| 1,300 \|.*\| 2,001,300 \|/);
       const [head, first] = stepsCsv(result).split('\r\n');
       assert.match(head!, /,madeUp$/);
       assert.match(first!, /,1000700$/);
@@ -159,10 +159,10 @@ describe('a step column', () => {
         [finishedRun(), 'Made up'],
         [shownRun(live, { strings }), 'Erfunden'],
       ] as const) {
-        const { heads, rows } = stepsTable(state);
+        const { heads, rows } = reportOf('steps', state);
         assert.equal(rows[1]![heads.indexOf(head)], '2,001,300');
       }
-      const mix = entriesTable(finishedRun({ steps: [mixedStep(2)] }));
+      const mix = reportOf('entries', finishedRun({ steps: [mixedStep(2)] }));
       assert.equal(mix.rows[0]![mix.heads.indexOf('Made up')], '2,000,975');
     });
   });

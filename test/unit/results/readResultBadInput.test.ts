@@ -248,7 +248,7 @@ describe('a hostile result', () => {
         .replace('{', '{"__proto__":{"polluted":true},'),
     );
     const { summary } = await shown();
-    assert.match(summary, /7 \\_\\_proto\\_\\_, 1 constructor/);
+    assert.match(summary, /\| \\_\\_proto\\_\\_ \| 7 \|.*\n\| constructor \| 1 \|/);
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
   });
 

@@ -314,7 +314,7 @@ describe('recommendRun', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

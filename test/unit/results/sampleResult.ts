@@ -52,11 +52,24 @@ export function latency(count: number, p50: number, p99: number, max: number): L
   return { count, min: p50 / 2, mean: p50, p50, p90, p95, p99, p999, p9999, max };
 }
 
+/** Judging takes time, and tests want the usual steps thousands of times. */
+const usualSteps = new Map<number, StepSummary>();
+
 /** A step of the sample run; everything that was sent to 10 members each arrived unless `lost`. */
-export function sampleStep(
-  index: number,
-  change: { p99?: number; lost?: number; cpuShare?: number; errors?: StepSummary['errors'] } = {},
-): StepSummary {
+export function sampleStep(index: number, change?: StepChange): StepSummary {
+  const usual = usualSteps.get(index) ?? madeStep(index, {});
+  usualSteps.set(index, usual);
+  return change === undefined ? { ...usual } : madeStep(index, change);
+}
+
+interface StepChange {
+  readonly p99?: number;
+  readonly lost?: number;
+  readonly cpuShare?: number;
+  readonly errors?: StepSummary['errors'];
+}
+
+function madeStep(index: number, change: StepChange): StepSummary {
   const { p99 = 41_000, lost = 0, cpuShare = 0.21, errors = {} } = change;
   const senders = 100 + index * 600;
   const [sent, expected] = [senders * 50, senders * 500];

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { latestAgents, mostSnapshots } from '../../../src/measure/snapshot';
 import type { ToPanel } from '../../../src/messages/panel';
-import { panelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { initialState, problemOf, reduce, type PanelState } from '../../../src/webview/panelState';
 import { sampleAgents, sampleResult } from '../results/sampleResult';
-import { agentsTable, otherReasons } from '../../../src/webview/tables/tables';
+import { otherReasons, reportOf } from '../../../src/webview/tables/tables';
 import { hydrate, measured, shownRun } from './shownRun';
 
 const shown = (state: PanelState) => (state.kind === 'run' ? state : undefined);
@@ -47,7 +47,7 @@ describe('state of the panel', () => {
   it('shows agents as they stood when it was last said, and then those of the result', () => {
     const agents = sampleAgents.map((agent) => ({ ...agent, status: 'running' as const }));
     let state = reduce(initialState, hydrate({ snapshots: [{ ...measured(1, 1), agents }] }));
-    const states = (): unknown[] => agentsTable(shown(state)!).rows.map((row) => row.at(-1));
+    const states = (): unknown[] => reportOf('agents', shown(state)!).rows.map((row) => row.at(-1));
     assert.deepEqual(states(), ['running', 'running', 'running']);
     state = reduce(state, { type: 'snapshot', snapshot: measured(2, 1) });
     assert.deepEqual(states(), ['running', 'running', 'running']);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { searchColumns, searchTable } from '../../../src/webview/charts/searchChart';
-import { decisiveStep, progressOf } from '../../../src/webview/panelState';
+import { decisiveStep } from '../../../src/measure/report/reportTiles';
+import { progressOf } from '../../../src/webview/panelState';
 import { searchOf } from '../../../src/webview/searchState';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';
@@ -77,7 +78,7 @@ describe('a search in the panel', () => {
     const { steps } = sampleResult();
     const low = { ...searchSample, low: 200, steps: searchSample.steps.slice(0, 3) };
     const result = { ...toPanelResult(sampleResult()), search: low };
-    assert.equal(decisiveStep(shownRun([], { run, result }))?.index, steps[1]?.index);
+    assert.equal(decisiveStep(result)?.index, steps[1]?.index);
   });
 
   it('is followed while it goes on', () => {

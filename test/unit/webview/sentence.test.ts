@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MissedSoFar, StepProgress } from '../../../src/measure/snapshot';
-import { panelStrings, type PanelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings, type PanelStrings } from '../../../src/measure/show/panelStrings';
 import type { AgentProgress } from '../../../src/measure/summary';
 import { sentenceOf } from '../../../src/webview/sentence';
 import { tilesOf } from '../../../src/webview/tables/tiles';

@@ -1,7 +1,7 @@
 import { toColumns, type Snapshot } from '../../../src/measure/snapshot';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { ToPanel } from '../../../src/messages/panel';
-import { panelStrings } from '../../../src/messages/panelStrings';
+import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import { initialState, reduce, type ShownRun } from '../../../src/webview/panelState';
 import {

@@ -14,12 +14,7 @@ import {
   progressOf,
   type ShownRun,
 } from '../../../src/webview/panelState';
-import {
-  entriesTable,
-  errorsTable,
-  generatorTable,
-  stepsTable,
-} from '../../../src/webview/tables/tables';
+import { generatorView, reportOf } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { fill } from '../../../src/base/objectives/limitWords';
 import { timeLeftWords } from '../../../src/measure/show/chartWords';
@@ -112,20 +107,20 @@ describe('tables of the panel', () => {
   });
 
   it('say why p99.9 is missing, and which errors are not measured', () => {
-    const note = (state: ShownRun): string | undefined => stepsTable(state).note;
+    const note = (state: ShownRun): string | undefined => reportOf('steps', state).notes[0];
     const [step] = finishedRun().result!.steps;
     const few = { ...step!, latencyUs: { ...step!.latencyUs, count: 9_999 } };
     const many = { ...step!, latencyUs: { ...step!.latencyUs, count: 10_000 } };
     assert.match(note(finishedRun({ steps: [few] })) ?? '', /^–: p99\.9 is shown from 10,000/);
     assert.equal(note(finishedRun({ steps: [many] })), undefined);
-    assert.equal(stepsTable(finishedRun({ steps: [few] })).rows[0]?.[6], '–');
+    assert.equal(reportOf('steps', finishedRun({ steps: [few] })).rows[0]?.[6], '–');
     assert.match(
       tilesOf(finishedRun({ steps: [few] }))[0]!.details,
       /p99\.9 – \(too few deliveries\)/,
     );
     const early = { ...many, warmupErrors: { timeout: 3 } };
-    const errors = errorsTable(finishedRun({ steps: [early], errors: { timeout: 4 } }));
-    assert.equal(errors.note, '3 of them in warm-ups, which are not measured.');
+    const errors = reportOf('errors', finishedRun({ steps: [early], errors: { timeout: 4 } }));
+    assert.deepEqual(errors.notes, ['3 of them in warm-ups, which are not measured.']);
   });
 
   it('draw no tail that too few deliveries show', () => {
@@ -156,22 +151,22 @@ describe('tables of the panel', () => {
       judgedUs: { p50: 2800, p90: 1, p95: 1, p99: 414_000, p999: null, p9999: null, max: null },
     };
     const state = finishedRun({ steps: [sampleStep(2), lossy] });
-    const { rows, note } = stepsTable(state);
+    const { rows, notes } = reportOf('steps', state);
     assert.deepEqual(rows[1]?.slice(4, 8), ['2.8 ms', '414 ms', 'lost', 'lost']);
-    assert.match(note ?? '', /count lost deliveries as slower/);
+    assert.match(notes[0] ?? '', /count lost deliveries as slower/);
     const [tile] = tilesOf(state);
     assert.deepEqual(
       [tile?.value, tile?.details],
       ['414 ms', 'p50 2.8 ms · p99.9 lost · max lost'],
     );
-    assert.equal(stepsTable(finishedRun()).note, undefined);
+    assert.deepEqual(reportOf('steps', finishedRun()).notes, []);
     assert.match(spectrumViewOf(state, 3)?.table.note ?? '', /^Of deliveries that arrived/);
   });
 
   it('have a dash for what was not measured of the generator', () => {
     const step = sampleStep(1);
     const idle = { ...step, generator: { ...step.generator, loopDelayP99Us: 0 } };
-    const row = generatorTable(finishedRun({ steps: [idle] })).rows[2];
+    const row = generatorView(finishedRun({ steps: [idle] })).rows[2];
     assert.deepEqual(row, ['event loop delay, p99', '–']);
   });
 
@@ -186,7 +181,7 @@ describe('tables of the panel', () => {
   it('list errors, most frequent first, with meaning and an example', () => {
     const errors = { timeout: 2, reset: 5 };
     const errorExamples = [{ errorClass: 'reset', text: 'x'.repeat(1000) }];
-    const { rows } = errorsTable(finishedRun({ errors, errorExamples }));
+    const { rows } = reportOf('errors', finishedRun({ errors, errorExamples }));
     assert.deepEqual(
       rows.map(([name, count]) => [name, count]),
       [
@@ -202,13 +197,16 @@ describe('tables of the panel', () => {
     const reported = { ...measured(30, 1), errors: { ownServer: 2 }, problem };
     const live = shownRun([reported]);
     assert.equal(problemOf(live), problem);
-    assert.deepEqual(errorsTable(live).rows[0]?.slice(0, 2), ['ownServer', '2']);
-    assert.equal(errorsTable(live).rows[0]?.[3], problem);
+    assert.deepEqual(reportOf('errors', live).rows[0]?.slice(0, 2), ['ownServer', '2']);
+    assert.equal(reportOf('errors', live).rows[0]?.[3], problem);
     assert.equal(problemOf(shownRun([])), '');
   });
 
   it('have a row per use case of a mix and step, and none for one use case', () => {
-    const { heads, rows } = entriesTable(finishedRun({ steps: [mixedStep(1), mixedStep(3)] }));
+    const { heads, rows } = reportOf(
+      'entries',
+      finishedRun({ steps: [mixedStep(1), mixedStep(3)] }),
+    );
     assert.deepEqual(heads.slice(0, 3), ['Step', 'Use case', 'Senders']);
     assert.deepEqual(
       rows.map((row) => [row.length, row[0], row[1], row[2], row.at(-1)]),
@@ -219,11 +217,12 @@ describe('tables of the panel', () => {
         [heads.length, '3', 'echo', '475', '5'],
       ],
     );
-    assert.deepEqual(entriesTable(finishedRun()).rows, []);
+    assert.deepEqual(reportOf('entries', finishedRun()).rows, []);
     const snapshot = measured(50, 1);
     const live = (over: boolean): string => {
       const entries = mixedProgress(1).slice(1);
-      return entriesTable(
+      return reportOf(
+        'entries',
         shownRun([{ ...snapshot, step: { ...snapshot.step!, over, entries } }]),
       ).rows[0]!.at(-1)!;
     };
@@ -232,10 +231,10 @@ describe('tables of the panel', () => {
 
   it('have a row per step with its verdict, and the generator', () => {
     assert.deepEqual(
-      stepsTable(finishedRun()).rows.map((row) => row.at(-1)),
+      reportOf('steps', finishedRun()).rows.map((row) => row.at(-1)),
       ['passed', 'passed', 'passed'],
     );
-    const live = stepsTable(shownRun([measured(50, 1), measured(95, 2)])).rows;
+    const live = reportOf('steps', shownRun([measured(50, 1), measured(95, 2)])).rows;
     assert.deepEqual(
       live.map((row) => row.at(-1)),
       ['–', 'running'],
@@ -246,15 +245,15 @@ describe('tables of the panel', () => {
     };
     const after = [judged(50, 1, 'pass'), judged(95, 2, 'fail'), judged(140, 3, 'invalid')];
     assert.deepEqual(
-      stepsTable(shownRun(after)).rows.map((row) => row.slice(-2)),
+      reportOf('steps', shownRun(after)).rows.map((row) => row.slice(-2)),
       [
         ['0', 'passed'],
         ['0', 'failed'],
         ['0', 'invalid'],
       ],
     );
-    assert.deepEqual(generatorTable(finishedRun()).rows[0], ['CPU of the busiest worker', '21 %']);
-    assert.equal(generatorTable(shownRun()).rows[0]?.[1], '–');
+    assert.deepEqual(generatorView(finishedRun()).rows[0], ['CPU of the busiest worker', '21 %']);
+    assert.equal(generatorView(shownRun()).rows[0]?.[1], '–');
   });
 });
 

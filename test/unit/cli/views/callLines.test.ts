@@ -32,41 +32,7 @@ function during(step: number) {
 }
 
 describe('calls of sessions in the terminal', () => {
-  it('are a table of 80 columns, with what became of the sessions and the errors of each call', () => {
-    const lines = callLines([sessionStep(1)], 80);
-    assert.deepEqual(
-      lines.map(({ text }) => text.replace('\u00a0', ' ')),
-      [
-        ...table,
-        '  sessions  2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still',
-        '    going on at the end, duration p50 29 s, p99 30 s',
-        '  errors of GetHistory: 2 invocation',
-      ],
-    );
-    for (const { text } of lines) assert.ok(textWidth(text) <= 80, text);
-    assert.deepEqual(
-      lines.map(({ tone }) => tone === 'bad'),
-      [false, false, false, true, false, false, false, false],
-    );
-  });
-
-  it('of a mix stand below the name of their use case, with what became of its sessions', () => {
-    const texts = callLines([sessionMix(1)], 80).map(({ text }) => text.replace('\u00a0', ' '));
-    assert.deepEqual(texts, [
-      table[0],
-      ' session 1',
-      ...table.slice(1),
-      '  sessions  2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still',
-      '    going on at the end, duration p50 29 s, p99 30 s',
-      '  errors of GetHistory: 2 invocation',
-      ' session 2',
-      '  GetHistory                28        28         0    28     -     -     -   28',
-      '  Acknowledge                0         0         0     0     -     -     -    0',
-      '  sessions  30 started, 0 completed, 28 broken off at GetHistory, 2 never got',
-      '    their turn',
-      '  errors of GetHistory: 28 invocation: "history is busy"',
-    ]);
-    // Each use case has its part of the room.
+  it('of a mix have each their part of the room', () => {
     const few = callLines([sessionMix(1)], 80, { most: 2, errors: false });
     assert.deepEqual(
       few.flatMap(({ text }) => /^ {2}(JoinRoom|GetHistory|… \d more)/.exec(text)?.[1] ?? []),

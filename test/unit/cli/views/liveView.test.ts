@@ -146,7 +146,7 @@ describe('live view', () => {
     };
     assert.deepEqual(row(9999), [
       ' 2.7ms  41ms     – 164ms',
-      ' –: p99.9 is shown from 10,000 deliveries on, when 10 lie beyond it',
+      ' –: p99.9 is shown from 10,000 deliveries on, p99.99 from 100,000 on, when at',
     ]);
     assert.deepEqual(row(10_000), [' 2.7ms  41ms 103ms 164ms', '']);
   });

@@ -9,7 +9,7 @@ import { compareResults } from '../../../../src/results/compare/compareResults';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { PanelResult, ToPanel } from '../../../../src/messages/panel';
-import { panelStrings } from '../../../../src/messages/panelStrings';
+import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import {
   sampleEstimate,
   sampleResult,
@@ -88,7 +88,7 @@ describe('what the panel says of a baseline', () => {
       [panel.baseline?.id, panel.baseline?.tone, panel.baseline?.sign, panel.baseline?.lead],
       [before.id, 'bad', '✗', 'Worse.'],
     );
-    assert.match(panel.baseline!.rest, /^In step 1 p99 rose from .*; the tolerance is 10 %\.$/);
+    assert.match(panel.baseline!.rest, /^Step 1: p99 rose from .*; tolerance 10 %\)\.$/);
     const upper = toPanelResult({ ...now, baseline }, (text, ...args) =>
       english(text.toUpperCase(), ...args),
     );

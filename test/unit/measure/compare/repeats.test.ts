@@ -1,8 +1,8 @@
-import { outlierSentence } from '../../../../src/measure/report/reportTables';
-import { panelStrings } from '../../../../src/messages/panelStrings';
+import { reports } from '../../../../src/measure/report/reportTables';
+import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { repeatRows, repeatsOf } from '../../../../src/measure/compare/repeats';
+import { repeatRows, repeatsOf, type RepeatedStep } from '../../../../src/measure/compare/repeats';
 import { normal } from '../../../fakes/simulatedServers';
 import { sampleStep } from '../../results/sampleResult';
 
@@ -11,6 +11,11 @@ const stepsWith = (p99: readonly number[]) =>
   p99.map((us, at) => ({ ...sampleStep(1, { p99: us }), index: at + 1 }));
 
 const p99Of = (values: readonly number[]) => repeatsOf(stepsWith(values), 1)[0]!.latency.p99!;
+
+const sentencesOf = (found: RepeatedStep): readonly string[] => {
+  const run = { steps: [], errors: {}, errorExamples: [], repeats: [found] };
+  return reports.repeats(run, panelStrings, 10).sentences;
+};
 
 describe('repeats of a step', () => {
   it('are those with the same place in each round, as far as they were measured to their end', () => {
@@ -66,7 +71,7 @@ describe('repeats of a step', () => {
       ],
     );
     assert.equal(
-      outlierSentence(found!.outliers![1]!, panelStrings),
+      sentencesOf(found!)[1],
       'Step 3 is unlike the other repeats: p99 80 ms, median 41 ms.',
     );
     for (const values of [
@@ -83,7 +88,7 @@ describe('repeats of a step', () => {
     const [found] = repeatsOf([...steps.slice(0, 2), { ...steps[2]!, judgedUs: all }], 1);
     assert.deepEqual(found!.latency.p99!.interval, null);
     assert.equal(found!.latency.p99!.median, 42_000);
-    assert.equal(repeatRows([found!])[1]!.highest, 'lost');
-    assert.match(outlierSentence(found!.outliers![0]!, panelStrings), /p50 lost/);
+    assert.equal(repeatRows([found!], '–')[1]![4], 'lost');
+    assert.match(sentencesOf(found!)[0]!, /p50 lost/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { agentSentences, agentTable, shownAgents } from '../../../../src/measure/show/agentTable';
 import type { AgentProgress, AgentSummary } from '../../../../src/measure/summary';
-import { panelStrings } from '../../../../src/messages/panelStrings';
+import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import { sampleAgents } from '../../results/sampleResult';
 
 const agent = (index: number, p99Us: number, more: Partial<AgentSummary> = {}): AgentSummary => ({
@@ -17,9 +17,9 @@ describe('the agents of a run', () => {
     const { heads, rows } = agentTable(sampleAgents, panelStrings, 10);
     assert.deepEqual(rows[1], [
       ...['2', 'aks-load-12345678-vmss000001', '33 %', '316,660', '57 ms', '34 %', '1.4 ms'],
-      ...['700 µs', '420 µs', 'done'],
+      ...['420 µs', '700 µs', 'done'],
     ]);
-    assert.deepEqual(rows[2]?.slice(3), ['–', '–', '–', '–', '–', '460 µs', 'lost after 96 s']);
+    assert.deepEqual(rows[2]?.slice(3), ['–', '–', '–', '–', '460 µs', '–', 'lost after 96 s']);
     for (const row of rows) assert.equal(row.length, heads.length);
   });
 

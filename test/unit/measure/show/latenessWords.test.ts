@@ -7,7 +7,7 @@ import type { GeneratorHealth, StepSummary } from '../../../../src/measure/summa
 import { htmlReport } from '../../../../src/run/export/htmlReport';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { sentenceOf } from '../../../../src/webview/sentence';
-import { stepsTable } from '../../../../src/webview/tables/tables';
+import { reportOf } from '../../../../src/webview/tables/tables';
 import { tilesOf } from '../../../../src/webview/tables/tiles';
 import { sampleResult, sampleStep } from '../../results/sampleResult';
 import { finishedRun, measured, shownRun } from '../../webview/shownRun';
@@ -49,7 +49,7 @@ describe('what of a latency is this machine', () => {
       assert.ok(text.includes(`Step 1: p99 65 ms, ${words}`), text);
     assert.ok(htmlReport(result, []).includes(`<span class="quiet">${words}</span>`));
     const over = finishedRun({ steps: [lateStep] });
-    assert.equal(stepsTable(over).note, `Step 1: p99 65 ms, ${words}.`);
+    assert.deepEqual(reportOf('steps', over).notes, [`Step 1: p99 65 ms, ${words}.`]);
     assert.equal(tilesOf(over).find(({ id }) => id === 'p99')?.of, words);
     const snapshot = measured(95, 1);
     const step = { ...snapshot.step!, generator: { ...snapshot.step!.generator, ...late } };

@@ -7,7 +7,6 @@ import {
   LiveNumbers,
   metricsOf,
   openMetrics,
-  openMetricsOf,
 } from '../../../../src/run/export/runMetrics';
 import { stepsCsv } from '../../../../src/run/export/stepsCsv';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
@@ -17,21 +16,6 @@ const hostile = { ...sampleAgents[1]!, node: '<img src=x>|[a](http://b)\u001b[2J
 const result = sampleResult({ agents: [sampleAgents[0]!, hostile, sampleAgents[2]!] });
 
 describe('agents in reports', () => {
-  it('are a table in Markdown, with who stands out below it', () => {
-    const text = summaryMarkdown(result);
-    assert.match(text, /\| Agent \| Node \| Share \|/);
-    assert.match(text, /\| 3 \| aks-load-12345678-vmss000002 \| 33 % \| – .*\| lost after 96 s \|/);
-    assert.match(text, /- Lost: agent 3 \(aks-load-12345678-vmss000002\)\./);
-    assert.doesNotMatch(summaryMarkdown(sampleResult()), /\| Agent \|/);
-  });
-
-  it('are a card of the page', () => {
-    const page = htmlReport(result, []);
-    assert.match(page, /<h2>Agents<\/h2>/);
-    assert.match(page, /<li>Lost: agent 3 /);
-    assert.doesNotMatch(htmlReport(sampleResult(), []), /<h2>Agents<\/h2>/);
-  });
-
   it('are rows of their own in CSV, after the step that they were part of last', () => {
     const [first, second, third] = sampleAgents as [AgentSummary, AgentSummary, AgentSummary];
     const [one] = result.steps;
@@ -63,23 +47,6 @@ describe('agents in reports', () => {
     );
     const without = stepsCsv({ ...sampleResult(), steps });
     assert.doesNotMatch(without, /agent[,.]/);
-  });
-
-  it('are metrics, each with its machine and the step that it was part of last', () => {
-    const text = openMetricsOf(result);
-    const labels = 'agent="1",node="aks-load-12345678-vmss000000"';
-    for (const line of [
-      `signalr_bench_agent_deliveries_received_total{${labels},step="3"} 316660`,
-      `signalr_bench_agent_latency_p99_seconds{${labels},step="3"} 0.0401`,
-      `signalr_bench_agent_clock_error_seconds{${labels},step="3"} 0.00038`,
-      `signalr_bench_agent_reported_seconds{${labels},step="3"} 200`,
-      `signalr_bench_agent_state{${labels},signalr_bench_agent_state="done"} 1`,
-      `signalr_bench_agent_state{agent="3",node="aks-load-12345678-vmss000002",signalr_bench_agent_state="lost"} 1`,
-      '# TYPE signalr_bench_agent_state stateset',
-    ])
-      assert.ok(text.includes(`${line}\n`), line);
-    assert.equal(text.match(/^signalr_bench_agent_messages_sent_total/gm)?.length, 2);
-    assert.ok(!openMetricsOf(sampleResult()).includes('agent_'));
   });
 
   it('are metrics while the run goes on, as they were last said to stand', () => {

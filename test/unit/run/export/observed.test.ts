@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
-import { observedLines } from '../../../../src/cli/views/runTables';
-import { finalScreen } from '../../../../src/cli/views/finalScreen';
-import { textWidth } from '../../../../src/cli/views/line';
 import { observedOf } from '../../../../src/measure/observed';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
-import {
-  LiveNumbers,
-  metricsOf,
-  openMetrics,
-  openMetricsOf,
-} from '../../../../src/run/export/runMetrics';
+import { LiveNumbers, metricsOf, openMetrics } from '../../../../src/run/export/runMetrics';
 import { stepsCsv } from '../../../../src/run/export/stepsCsv';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { observedResult, observedSnapshots, sampleResult } from '../../results/sampleResult';
@@ -27,22 +19,8 @@ describe('what was seen of the server in what is shown', () => {
     assert.doesNotMatch(verdictSentence(sampleResult()), /server/);
   });
 
-  it('is a table of 80 columns on the last screen', () => {
-    const lines = observedLines(result.observed, 80).map(({ text }) => text);
-    assert.equal(lines[0], `${'server in step 1'.padEnd(40)}        mean         max  at the end`);
-    assert.ok(
-      lines.includes(`  ${'thread-pool queue'.padEnd(38)}         272         725         725`),
-      lines.join('\n'),
-    );
-    assert.ok(lines.some((text) => text.includes('could not be read')));
-    for (const text of lines) assert.ok(textWidth(text) <= 80, text);
-    assert.ok(finalScreen(result, 80).some(({ text }) => text.startsWith('server in step 1')));
-  });
-
-  it('is a table in Markdown and HTML, and charts under the latency', () => {
-    assert.match(summaryMarkdown(result), /\| 1 \| thread-pool queue \| 272 \| 725 \| 725 \|/);
+  it('has charts under the latency in the page', () => {
     const page = htmlReport(result, observedSnapshots(1));
-    assert.match(page, /<h2>The server beside the load<\/h2>/);
     const charts = [...page.matchAll(/class="card chart-(\w+)"/g)].map(([, id]) => id);
     assert.deepEqual(charts.slice(0, 3), [
       ...['observedShares', 'observedCounts', 'observedBytes'],
@@ -71,19 +49,7 @@ describe('what was seen of the server in what is shown', () => {
     assert.deepEqual(values, [...Array<string>(40).fill('40'), ...Array<string>(40).fill('65')]);
   });
 
-  it('has two columns for each series in CSV', () => {
-    const [head = '', row = ''] = stepsCsv(result).split('\r\n');
-    const cell = (name: string): string | undefined =>
-      row.split(',')[head.split(',').indexOf(name)];
-    assert.equal(cell('observed.queue.mean'), '271.875');
-    assert.equal(cell('observed.queue.max'), '725');
-    assert.ok(!stepsCsv(sampleResult()).includes('observed'));
-  });
-
-  it('is a metric with the series as a label, while the run goes on and after it', () => {
-    assert.ok(
-      openMetricsOf(result).includes('signalr_bench_observed_max{step="1",series="queue"} 725\n'),
-    );
+  it('is a metric with the series as a label while the run goes on', () => {
     const live = new LiveNumbers();
     for (const snapshot of observedSnapshots(1, 13)) live.update(snapshot);
     assert.ok(

@@ -15,89 +15,13 @@ import {
   sessionStep,
 } from '../../results/sampleResult';
 import { measuredStep } from '../../../fakes/measuredStep';
-import {
-  LiveNumbers,
-  metricsOf,
-  openMetrics,
-  openMetricsOf,
-} from '../../../../src/run/export/runMetrics';
+import { LiveNumbers, metricsOf, openMetrics } from '../../../../src/run/export/runMetrics';
 
-const result = sampleResult({ steps: [sessionStep(1)] });
 const mix = sampleResult({ steps: [sessionMix(1)] });
 const { step: progress = assert.fail() } = sampleSnapshot(80, 1);
-const said =
-  'Step 1, sessions: 2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still going on at the end, duration p50 29 s, p99 30 s.';
 
 describe('sessions in what is exported', () => {
-  it('are a table of calls in Markdown, and a sentence', () => {
-    const text = summaryMarkdown(result);
-    assert.ok(
-      text.includes(
-        '| 1 | GetHistory | 2,002 | 2,002 | 2,000 | 2 | 3.4ms | 120ms | 410ms | 2 | 2 |',
-      ),
-    );
-    assert.ok(
-      text.includes(`- ${said}`) && text.includes('- Step 1, errors of GetHistory: 2 invocation.'),
-    );
-    assert.doesNotMatch(summaryMarkdown(sampleResult()), /\| call \|/);
-  });
-
-  it('are a card with a bar for each call that was answered in the page', () => {
-    const page = htmlReport(result, []);
-    assert.match(page, /<h2>Calls of sessions<\/h2>/);
-    assert.equal(page.match(/<b style="left:/g)?.length, 3);
-    assert.ok(page.includes(`<li>${said}</li>`));
-    assert.doesNotMatch(htmlReport(sampleResult(), []), /class="bars"/);
-  });
-
-  it('are rows of their calls in CSV, behind their step', () => {
-    const [head = '', ...rows] = stepsCsv(result).trimEnd().split('\r\n');
-    const names = head.split(',');
-    const cells = (row: string, name: string): string | undefined =>
-      row.split(',')[names.indexOf(name)];
-    assert.deepEqual(
-      rows.map((row) =>
-        ['call', 'sent', 'lost', 'errors', 'sessions.brokenOff'].map((name) => cells(row, name)),
-      ),
-      [
-        ['', '26027', '2', '2', '2'],
-        ['JoinRoom', '2005', '0', '0', ''],
-        ['SendMessage', '20020', '0', '0', ''],
-        ['GetHistory', '2002', '2', '2', '2'],
-        ['LeaveRoom', '2000', '0', '0', ''],
-      ],
-    );
-    assert.equal(cells(rows[0]!, 'sessions.durationUs.p50'), '29400000');
-    for (const row of rows) assert.equal(row.split(',').length, names.length);
-    assert.ok(!stepsCsv(sampleResult()).includes('call'));
-  });
-
-  it('have a label for each call in metrics', () => {
-    const text = openMetricsOf(result);
-    for (const line of [
-      'signalr_bench_call_sent_total{step="1",call="SendMessage"} 20020',
-      'signalr_bench_call_broken_off_total{step="1",call="GetHistory"} 2',
-      'signalr_bench_call_latency_seconds{step="1",call="GetHistory",quantile="0.99"} 0.12',
-      'signalr_bench_sessions_total{step="1",state="broken_off"} 2',
-      'signalr_bench_session_duration_seconds{step="1",quantile="0.5"} 29.4',
-    ])
-      assert.ok(text.includes(`${line}\n`), line);
-  });
-
-  it('have a label for each use case of a mix in metrics, whose sum is that of the step', () => {
-    const text = openMetricsOf(mix);
-    for (const line of [
-      'signalr_bench_sessions_total{step="1",use_case="session 1",state="completed"} 2000',
-      'signalr_bench_sessions_total{step="1",use_case="session 2",state="broken_off"} 28',
-      'signalr_bench_sessions_total{step="1",use_case="session 2",state="waiting"} 2',
-      'signalr_bench_session_duration_seconds{step="1",use_case="session 1",quantile="0.5"} 29.4',
-    ])
-      assert.ok(text.includes(`${line}\n`), line);
-    const started = text.matchAll(/sessions_total\{.*state="started"\} (\d+)/g);
-    assert.deepEqual(
-      [...started].map(([, count]) => Number(count)),
-      [2005, 30],
-    );
+  it('have a label for each use case of a mix in metrics while the run goes on', () => {
     const live = new LiveNumbers();
     live.update({
       ...sampleSnapshot(80, 1),
@@ -107,37 +31,6 @@ describe('sessions in what is exported', () => {
       openMetrics(metricsOf(live.numbers)),
       /sessions_total\{step="1",use_case="session 2",state="broken_off"\} 28\n/,
     );
-  });
-
-  it('of a mix are a sentence for each use case, and bars with its name', () => {
-    const [one, other] = [
-      'Step 1, session 1: 2,005 started, 2,000 completed, 2 broken off at GetHistory, 3 still going on at the end, duration p50 29 s, p99 30 s.',
-      'Step 1, session 2: 30 started, 0 completed, 28 broken off at GetHistory, 2 never got their turn.',
-    ];
-    const errors = 'Step 1, errors of session 2, GetHistory: 28 invocation: "history is busy".';
-    const [text, page] = [summaryMarkdown(mix), htmlReport(mix, [])];
-    for (const sentence of [one, other, errors]) assert.ok(text.includes(`- ${sentence}\n`), text);
-    for (const sentence of [one, other]) assert.ok(page.includes(`<li>${sentence}</li>`));
-    assert.ok(page.includes('<span>session 1, GetHistory</span>'));
-  });
-
-  it('of a mix have their counts in the rows of its use cases in CSV', () => {
-    const [head = '', ...rows] = stepsCsv(mix).trimEnd().split('\r\n');
-    const names = head.split(',');
-    const shown = ['useCase', 'call', 'sessions.started', 'sessions.brokenOff', 'sessions.waiting'];
-    const cells = rows.map((row) => shown.map((name) => row.split(',')[names.indexOf(name)]));
-    assert.deepEqual(cells.slice(0, 4), [
-      ['', '', '2035', '30', '2'],
-      ['session 1', '', '2005', '2', '0'],
-      ['session 2', '', '30', '28', '2'],
-      ['echo', '', '', '', ''],
-    ]);
-    assert.deepEqual(cells.at(-2), ['session 2', 'GetHistory', '', '28', '']);
-  });
-
-  it('are properties of their step in JUnit', () => {
-    assert.match(junitReport(result), /<property name="sessions\.brokenOff" value="2"\/>/);
-    assert.doesNotMatch(junitReport(sampleResult()), /sessions/);
   });
 
   it('have a case for each call in JUnit, which fails where it has what the step failed for', () => {
