@@ -128,28 +128,4 @@ describe('the own methods of a hub', function () {
     assert.match(result.errorExamples[0]!.text, /Failed to invoke 'Echo'/);
     assert.equal(onlyStep(result).lost, sent);
   });
-
-  test('that call back by another name are named once', async () => {
-    const parameters = { method: 'Echo', arguments: ['{ticks}', '{text:60}'], reply: 'callback' };
-    const config = { warmup: 0, drain: '1s' };
-    const result = await run({ ...parameters, callback: 'Nope' }, config);
-    assert.deepEqual(result.errors, { other: 1 });
-    assert.equal(result.errorExamples[0]!.text, 'the hub called Measure, not Nope');
-    const step = onlyStep(result);
-    assert.deepEqual([step.received, step.lost], [0, sent]);
-  });
-
-  test('that do not bring the text back are named', async () => {
-    const result = await run(
-      {
-        method: 'JoinGroup',
-        arguments: ['{text:60}'],
-        reply: 'callback',
-        callback: 'JoinGroup',
-      },
-      { warmup: 0, drain: '1s' },
-    );
-    assert.deepEqual(result.errors, { other: sent });
-    assert.match(result.errorExamples[0]!.text, /^JoinGroup did not bring back the text/);
-  });
 });

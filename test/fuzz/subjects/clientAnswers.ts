@@ -41,7 +41,7 @@ export const negotiation: Subject = {
     const body = input.toString('utf8');
     const own = { ...endpoint, allowedHosts: [] };
     const isOnLoopback = ({ hostname }: URL): boolean =>
-      /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\]|(.*\.)?localhost\.?)$/.test(
+      /^(127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:(?:0:0|7f[0-9a-f]{2}:[0-9a-f]+)\]|(.*\.)?localhost\.?)$/.test(
         hostname,
       );
     const judge = (read: () => URL): void => {

@@ -158,26 +158,6 @@ describe('the Azure SignalR emulator in serverless mode', () => {
     assert.match(String(await eve.closed), /all/);
   });
 
-  it('is where clients get to by the negotiate of an app', async () => {
-    await start();
-    const accessToken = await peer.token('/client/?hub=chat', { nameid: 'ann' });
-    const answer = {
-      negotiateVersion: 0,
-      url: `${peer.url}/client/?hub=chat&asrs.op=%2Fchat&negotiateVersion=1&asrs_request_id=a%2Bb`,
-      accessToken,
-      availableTransports: [],
-    };
-    const app = await webhook([], () => [200, JSON.stringify(answer)]);
-    for (const kind of kinds) {
-      const made = await hubClient(peer, 'chat', kind, {}, `${app}/chat`);
-      clients.push(made);
-      await made.connection.start();
-      await rest('POST', '/users/ann/:send', { target: 'note', arguments: ['hi'] });
-      assert.deepEqual(await notesOf(made, 1), [['hi']]);
-      await made.connection.stop();
-    }
-  });
-
   it('makes tokens for clients', async () => {
     await start();
     const path = '/api/hubs/chat/:generateToken?userId=ann&role=r&minutesToExpire=5';

@@ -201,16 +201,6 @@ describe('servers on loopback', () => {
     await served.dispose();
   });
 
-  it('let a handler be registered only with the access key', async () => {
-    for (const name of ['azure-signalr', 'web-pubsub']) {
-      const served = await servers[name]!();
-      const path = '/emulator/hubs/h/handler';
-      for (const method of ['PUT', 'DELETE'])
-        assert.equal(await statusOf({ ...served, path }, method, {}), 401, `${name} ${method}`);
-      await served.dispose();
-    }
-  });
-
   it('close what was refused', async () => {
     const served = await servers['hub']!();
     const { port } = served;
