@@ -60,15 +60,6 @@ describe('the page of results', () => {
     await page.close();
   });
 
-  it('shows what has the words that are written', async () => {
-    const page = await shown('all');
-    await page.locator('input').fill('failed chat');
-    const outcomes = await column(page, 5);
-    assert.ok(outcomes.length > 0 && outcomes.every((each) => each === 'failed'));
-    assert.match((await page.locator('[role=status]').textContent()) ?? '', /^\d+ of 40 results$/);
-    await page.close();
-  });
-
   it('draws the trend of one scenario, with a table of the same numbers', async () => {
     const page = await shown('trend');
     const chart = page.locator('.chart-trend .chart');

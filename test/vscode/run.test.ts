@@ -99,7 +99,7 @@ describe('a run', () => {
 
   it('searches its capacity by the command, between the bounds of the file', async () => {
     const text = readFileSync(inWorkspace('quick.signalr.yaml'), 'utf8');
-    const bounds = 'search: { from: 1, to: 2, budget: 20s }\n';
+    const bounds = 'search: { from: 1, to: 2, budget: 60s }\n';
     writeFileSync(inWorkspace('search.signalr.yaml'), `${text}${bounds}`);
     const folder = await runUntil(
       'search.signalr.yaml',
@@ -110,7 +110,7 @@ describe('a run', () => {
     assert.ok(search !== undefined);
     assert.deepEqual([search.from, search.to], [1, 2]);
     assert.ok(search.steps.length > 0 && search.steps.every(({ value }) => [1, 2].includes(value)));
-    // A busy machine may spend the time on steps that it makes invalid.
+    // A busy machine may spend the minute on steps that it makes invalid.
     const isWhole = search.steps.every(({ status }) => status !== 'invalid');
     if (isWhole)
       assert.deepEqual([search.ended, search.low], ['allHeld', 2], JSON.stringify(verdict));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   fitsService,
+  freeSecretName,
   targetKeys,
   targetLook,
   targetNodes,
@@ -73,5 +74,16 @@ describe('withHub', () => {
     for (const url of [...open, ...open.slice(0, 2).map(redactUrl)]) {
       assert.deepEqual(withHub(['http://a'], url), ['http://a']);
     }
+  });
+});
+
+describe('freeSecretName', () => {
+  it('counts on where the name is taken', () => {
+    assert.equal(freeSecretName('accessKey', ['other']), 'accessKey');
+    assert.equal(freeSecretName('accessKey', ['accessKey']), 'accessKey2');
+    assert.equal(
+      freeSecretName('accessKey', ['accessKey3', 'accessKey', 'accessKey2']),
+      'accessKey4',
+    );
   });
 });
