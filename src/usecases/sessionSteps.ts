@@ -152,14 +152,16 @@ interface SessionCall {
   readonly times?: number;
 }
 
+/** Lists of steps in a step; of several one is taken. */
+function branchesOf(step: SessionStep): readonly (readonly SessionStep[])[] {
+  if (step.kind === 'repeat') return [step.steps];
+  if (step.kind === 'if') return [step.steps, step.else];
+  return step.kind === 'choose' ? step.ways.map(({ steps }) => steps) : [];
+}
+
 /** All of them, at every depth. */
 export const allStepsOf = (steps: readonly SessionStep[]): SessionStep[] =>
-  steps.flatMap((step) => {
-    if (step.kind === 'repeat') return [step, ...allStepsOf(step.steps)];
-    if (step.kind === 'if') return [step, ...allStepsOf([...step.steps, ...step.else])];
-    if (step.kind === 'choose') return [step, ...step.ways.flatMap((way) => allStepsOf(way.steps))];
-    return [step];
-  });
+  steps.flatMap((step) => [step, ...branchesOf(step).flatMap(allStepsOf)]);
 
 /** In the order of the file. */
 export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
@@ -167,12 +169,8 @@ export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
   const add = (below: readonly SessionStep[], times: number | undefined): void => {
     for (const step of below) {
       if (isCounted(step)) found.push({ step, times });
-      else if (step.kind === 'repeat') add(step.steps, times && times * step.times);
-      else if (step.kind === 'choose') for (const way of step.ways) add(way.steps, undefined);
-      else if (step.kind === 'if') {
-        add(step.steps, undefined);
-        add(step.else, undefined);
-      }
+      const each = step.kind === 'repeat' ? times && times * step.times : undefined;
+      for (const branch of branchesOf(step)) add(branch, each);
     }
   };
   add(steps, 1);
@@ -238,19 +236,10 @@ export function pausesOf(steps: readonly SessionStep[], extent: Extent = 'mean')
 }
 
 function pauseOf(step: SessionStep, extent: Extent): number {
-  const below = (steps: readonly SessionStep[]): number => pausesOf(steps, extent);
-  switch (step.kind) {
-    case 'wait':
-      return durationMs(step.ms, extent);
-    case 'repeat':
-      return step.times * Math.max(durationMs(step.everyMs, extent), below(step.steps));
-    case 'choose':
-      return Math.max(0, ...step.ways.map((way) => below(way.steps)));
-    case 'if':
-      return Math.max(below(step.steps), below(step.else));
-    default:
-      return 0;
-  }
+  if (step.kind === 'wait') return durationMs(step.ms, extent);
+  const below = Math.max(0, ...branchesOf(step).map((steps) => pausesOf(steps, extent)));
+  if (step.kind !== 'repeat') return below;
+  return step.times * Math.max(durationMs(step.everyMs, extent), below);
 }
 
 /** The same in the mean over its ways; of an `if` the longer one. */

@@ -85,26 +85,20 @@ class StepReader {
         step.kind === 'on' && !isOnlyHeard(step) ? [step.event] : [],
       ),
     );
-    if (events.size > mostEvents) {
-      const message = `A session waits for at most ${mostEvents} different events.`;
-      error('above-bounds', written.place, message);
-    }
-    if (all > mostCallsOfSession) {
-      const message = `One session would take ${formatCount(Math.round(all))} steps, at most ${formatCount(mostCallsOfSession)} are possible. Repeat less.`;
-      error('above-bounds', written.place, message);
-    } else if (calls === 0 && this.reading.problems().length === known) {
-      const message =
-        'No step of the session calls the hub. Write one such as "- call: SendMessage".';
+    const isGood = this.reading.problems().length === known;
+    const most = (count: number, limit: number, message: string): void => {
+      if (count > limit) error('above-bounds', written.place, message);
+    };
+    most(events.size, mostEvents, `A session waits for at most ${mostEvents} different events.`);
+    const tooMany = `One session would take ${formatCount(Math.round(all))} steps, at most ${formatCount(mostCallsOfSession)} are possible. Repeat less.`;
+    most(all, mostCallsOfSession, tooMany);
+    const unread = `A session has at most ${formatCount(mostSteps)} steps; the others are not read.`;
+    most(this.count, mostSteps, unread);
+    most(this.all.size, mostKept, `A session keeps at most ${mostKept} values.`);
+    const message =
+      'No step of the session calls the hub. Write one such as "- call: SendMessage".';
+    if (calls === 0 && isGood && all <= mostCallsOfSession)
       error('no-call', written.place, message);
-    }
-    if (this.count > mostSteps) {
-      const message = `A session has at most ${formatCount(mostSteps)} steps; the others are not read.`;
-      error('above-bounds', written.place, message);
-    }
-    if (this.all.size > mostKept) {
-      const message = `A session keeps at most ${mostKept} values.`;
-      error('above-bounds', written.place, message);
-    }
     return steps;
   }
 
