@@ -42,7 +42,6 @@ describe('a system time that is stepped', function () {
   const test = sideBySide();
 
   const ways = [
-    ['threads', ['--workers', '2'], 'Websockets', 3],
     ['processes', ['--processes', '2'], 'Websockets', 3],
     ['threads over long polling', ['--workers', '1'], 'LongPolling', 2],
   ] as const;

@@ -54,8 +54,8 @@ describe('signalr-bench run --repeat and --baseline', () => {
         folder.scenario('chat.yaml', {
           target: url,
           config: {
-            ...{ connections: 20, baseSending: 20, drain: '2s' },
-            ...{ singleStepDuration: '12s', warmup: '500ms' },
+            ...{ connections: 10, baseSending: 10, drain: '2s' },
+            ...{ singleStepDuration: '10s', warmup: '500ms' },
           },
           parameters: { sendingInterval: '200ms' },
           slo: { p99: '60s' },
@@ -76,7 +76,7 @@ describe('signalr-bench run --repeat and --baseline', () => {
       assert.equal(slower.code, 1, slower.stdout.slice(-400) + slower.stderr);
       assert.match(slower.stdout, /baseline {2}✗ worse; step 1: p\d+ rose from/);
       const comment = readFileSync(path.join(folder.path, 'comment.md'), 'utf8');
-      assert.match(comment, /^### ❌ chat is slower: p\d+ .* was .*\n\nStep 1, 20 senders: /);
+      assert.match(comment, /^### ❌ chat is slower: p\d+ .* was .*\n\nStep 1, 10 senders: /);
       assert.match(comment, /\| p50 \| [\d.]+ ms \| [\d.]+ ms \| \*\*\+\d+ %\*\* \|/);
     }),
   );

@@ -40,20 +40,15 @@ describe('signalr-bench with bad input', function () {
     assert.ok(!existsSync(path.join(folder.path, '.signalr-bench')), 'nothing was started');
   }
 
-  const files: readonly [string, string | Uint8Array | undefined, RegExp][] = [
-    ['missing', undefined, /There is no file missing\.yaml\./],
+  const files: readonly [string, string, RegExp][] = [
     ['empty', '', /empty\.yaml has 1 error to correct first/],
-    ['of 10 MB', Buffer.alloc(10 * 1024 * 1024, 0x61), /larger than 2 MB/],
-    ['binary', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]), /is a binary file/],
-    ['not UTF-8', Buffer.from('config: { hub: "\xff\xfe" }', 'latin1'), /not UTF-8/],
     ['of broken YAML', 'config: { target: [\n', /errors? to correct first/],
     ['a bomb of aliases', bomb(), /errors? to correct first/],
     ['deeply nested', `config: ${'['.repeat(20_000)}`, /errors? to correct first/],
   ];
   for (const [what, content, last] of files) {
     it(`refuses a file that is ${what}`, async () => {
-      const name = what === 'missing' ? 'missing.yaml' : `${what.split(' ').at(-1)!}.yaml`;
-      if (content !== undefined) folder.write(name, content);
+      const name = folder.write(`${what.split(' ').at(-1)!}.yaml`, content);
       assertRefused(await folder.run(['run', name]), last);
       const validated = await folder.run(['validate', name]);
       assert.equal(validated.code, 2);
@@ -83,15 +78,13 @@ describe('signalr-bench with bad input', function () {
     [
       '10^9 connections',
       ['--set', 'config.connections=1000000000', '--set', 'config.step=0'],
-      /1 error to correct first/,
+      /connections must be at most 1,000,000/,
     ],
     [
       'more connections than descriptors',
       ['--set', 'config.connections=1000000', '--set', 'config.step=0'],
       /need (about|as many)/,
     ],
-    ['an unknown key', ['--set', 'config.connectoins=1'], /1 error to correct first/],
-    ['an unknown option', ['--conections', '1'], /help/],
     [
       'a target on another machine',
       ['--target', 'http://192.0.2.1/hub'],
@@ -126,27 +119,6 @@ describe('signalr-bench with bad input', function () {
     assert.equal(status, 2, stderr);
     assert.match(stderr, /400 connections need .* file descriptors, but .* 300\. Raise the limit/);
   });
-
-  it('names the bound that 10^9 connections pass', async () => {
-    const done = await folder.run(['run', 'good.yaml', '--set', 'config.connections=1000000000']);
-    assert.match(done.stderr, /connections must be at most 1,000,000/);
-  });
-
-  it('refuses a result folder that cannot be written', async () => {
-    // Below a file: permissions would not stop an administrator.
-    const done = await folder.run(['run', 'good.yaml', '--out', 'good.yaml/results']);
-    assertRefused(done, /cannot be written below .*--out/);
-  });
-
-  it('refuses no command, an unknown one, and results it cannot read', async () => {
-    assert.equal((await folder.run([])).code, 2);
-    assert.equal((await folder.run(['measure'])).code, 2);
-    assertRefused(await folder.run(['show', 'nowhere']), /There is no result at nowhere/);
-    folder.write('result.json', '{ "schema": "signalr-bench-result/3" }');
-    assertRefused(await folder.run(['show', 'result.json']), /newer than .*Update signalr-bench/);
-    folder.write('result.json', '{ "schema": ');
-    assertRefused(await folder.run(['show', 'result.json']), /not valid JSON/);
-  });
 });
 
 describe('the other commands of signalr-bench', function () {
@@ -159,17 +131,15 @@ describe('the other commands of signalr-bench', function () {
     folder.dispose();
   });
 
-  it('serve hub says where it is, takes one port once, and ends on SIGTERM and SIGINT', async function () {
+  it('serve hub says where it is, and ends on SIGINT', async function () {
     if (process.platform === 'win32') skipAloud(this, noSignals);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const serving = folder.start(['serve', 'hub', '--port', '0', '--delay', '1ms']);
-      await serving.said('\n');
-      serving.child.kill(signal);
-      const done = await serving.finished;
-      assert.equal(done.code, 0);
-      const { url } = JSON.parse(done.stdout.split('\n')[0]!) as { url: string };
-      assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/signalrbench$/);
-    }
+    const serving = folder.start(['serve', 'hub', '--port', '0', '--delay', '1ms']);
+    await serving.said('\n');
+    serving.child.kill('SIGINT');
+    const done = await serving.finished;
+    assert.equal(done.code, 0);
+    const { url } = JSON.parse(done.stdout.split('\n')[0]!) as { url: string };
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/signalrbench$/);
   });
 
   it('serve hub exits with 2 when the port is taken or a knob is not a number', () =>
@@ -199,33 +169,6 @@ describe('the other commands of signalr-bench', function () {
     serving.child.kill('SIGTERM');
     const done = await serving.finished;
     if (process.platform !== 'win32') assert.equal(done.code, 0);
-  });
-
-  it('validate prints problems as lines and as JSON', async () => {
-    folder.write('typo.yaml', 'config:\n  conections: 5\nscenario:\n  name: ecko\n');
-    folder.write('good.yaml', 'config: { target: local }\nscenario: { name: echo }\n');
-    const lines = await folder.start(['validate', 'good.yaml', 'typo.yaml']).finished;
-    assert.equal(lines.code, 2);
-    assert.match(lines.stdout, /^typo\.yaml:2:3 error unknown-key .*connections/m);
-    assert.match(lines.stdout, /^typo\.yaml:4:9 error \S+ .*echo/m);
-    const json = await folder.run(['validate', 'typo.yaml', '--json']);
-    const problems = JSON.parse(json.stdout) as Record<string, unknown>[];
-    const [first] = problems.filter(({ severity }) => severity === 'error');
-    assert.ok(first);
-    const { file, line, column, endLine, endColumn, severity } = first;
-    assert.deepEqual(
-      { file, line, column, endLine, endColumn, severity },
-      {
-        file: path.join(folder.path, 'typo.yaml'),
-        line: 2,
-        column: 3,
-        endLine: 2,
-        endColumn: 13,
-        severity: 'error',
-      },
-    );
-    const good = await folder.run(['validate', 'good.yaml']);
-    assert.deepEqual([good.code, good.stdout], [0, '']);
   });
 
   it('says what a HAR file is for in place of reading it as a scenario', async () => {
@@ -265,21 +208,6 @@ describe('the other commands of signalr-bench', function () {
       about('.pem'),
       /files\.yaml:5:11 warning named-file There is no file no-such\.pem here/,
     );
-  });
-
-  it('estimate prints Units and their reason, and the same as JSON', async () => {
-    folder.write(
-      'groups.yaml',
-      'config: { target: local, connections: 1000, baseSending: 1000, step: 0 }\nscenario: { name: echo }\n',
-    );
-    const text = await folder.run(['estimate', 'groups.yaml']);
-    assert.equal(text.code, 0);
-    assert.match(text.stdout, /^Unit \d/);
-    for (const line of text.stdout.split('\n')) assert.ok(line.length <= 80, line);
-    const json = await folder.run(['estimate', 'groups.yaml', '--json']);
-    assert.equal(json.code, 0);
-    const { unit } = JSON.parse(json.stdout) as { unit: number };
-    assert.ok(text.stdout.startsWith(`Unit ${unit} `));
   });
 
   it('doctor looks at this machine and at a hub', () =>

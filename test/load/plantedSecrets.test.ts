@@ -10,7 +10,7 @@ import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmu
 import type { CliProcess, CliResult } from '../fakes/loadCli';
 import { answering, Planted, plantScenario, textsBelow } from '../fakes/planted';
 import { startRepeatingHub } from '../fakes/repeatingHub';
-import { closedPort, statusPeer } from '../fakes/loadPeers';
+import { closedPort } from '../fakes/loadPeers';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { assertRan, CliFolder } from './cliFolder';
 
@@ -62,9 +62,8 @@ const load = { connections: 4, baseSending: 4, step: 0, singleStepDuration: '400
 const crashes = [
   ['cli.js', 'throws', 1],
   ['thread', 'throws', 1],
-  ['worker.js', 'throws', 2],
-  ['cli.js', 'SIGABRT', 1],
   ['worker.js', 'SIGSEGV', 2],
+  ['cli.js', 'SIGABRT', 1],
 ] as const;
 
 interface Crash {
@@ -184,17 +183,15 @@ describe('planted secrets', function () {
   it('are no argument and in no environment of the servers that a run starts', async () => {
     const planted = new Planted('run');
     const started = [
-      ['default', startAzureSignalr, 'app-server', {}],
-      ['serverless', startAzureSignalr, 'upstream', { upstream: { port: 0 } }],
-      ['pubsub', startWebPubSubEmulator, 'upstream', {}],
+      ['default', startAzureSignalr, 'app-server'],
+      ['pubsub', startWebPubSubEmulator, 'upstream'],
     ] as const;
     await Promise.all(
-      started.map(async ([name, start, server, how]) => {
+      started.map(async ([name, start, server]) => {
         const emulator = await start({ accessKeys: [planted.at(`access key of ${name}`)] });
         try {
           const config = {
             ...{ ...load, connectionString: '${env:SERVICE}', skipNegotiation: false },
-            ...how,
             service: name === 'pubsub' ? 'webpubsub' : 'signalr',
             headers: { 'X-Gate': planted.at(`header of ${name}`) },
           };
@@ -225,9 +222,8 @@ describe('planted secrets', function () {
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.end(JSON.stringify({ error: said }));
     });
-    const refusing = await statusPeer(403);
     const failing = await startRepeatingHub();
-    const peers = [repeating.url, failing.url, refusing.url, await closedPort()];
+    const peers = [repeating.url, failing.url, await closedPort()];
     const one = async (url: string, index: number): Promise<void> => {
       const at = (place: string): string => planted.at(`${place} ${index}`);
       const config = {
@@ -251,7 +247,7 @@ describe('planted secrets', function () {
     try {
       await Promise.all(peers.map(one));
     } finally {
-      await Promise.all([repeating, failing, refusing].map((each) => each.dispose()));
+      await Promise.all([repeating, failing].map((each) => each.dispose()));
     }
   });
 

@@ -186,9 +186,9 @@ describe('a replay', () => {
       await refused('none.recording.jsonl', /There is no file .*none.recording.jsonl/);
       const one = 'one.recording.jsonl';
       await refused(`${one} --speed 0`, /--speed .* Expected a number from 0.01 to 1000/);
-      await refused(`${one} --speed fast`, /--speed must be/);
+      await refused(`${one} --speed fast`, /--speed .* Expected a number/);
       await refused(`${one} --clients 0`, /--clients .* Expected how often, from x1 to x1000000/);
-      await refused(`${one} --clients 10000000`, /--clients must be/);
+      await refused(`${one} --clients 10000000`, /--clients .* Expected how often/);
       await refused(
         'two.recording.jsonl --clients x1000000',
         /1,000,000 × 2 recorded clients are 2,000,000 connections; at most 1,000,000 are possible/,

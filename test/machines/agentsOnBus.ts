@@ -53,8 +53,8 @@ export class AgentsOnBus {
   newId = (): string => `test-${process.pid}-${(runs += 1)}`;
 
   /** An agent in this process: enough where nothing of it has to die. */
-  agentHere(run: string): CliHere {
-    return this.kept(startHere(['agent', '--run', run], this.options()));
+  agentHere(run: string, env?: CliOptions['env']): CliHere {
+    return this.kept(startHere(['agent', '--run', run], this.options(env)));
   }
 
   agent(run: string, flags: readonly string[] = []): CliProcess {
@@ -67,15 +67,18 @@ export class AgentsOnBus {
     { run, flags = [], env }: Pick<CliOptions, 'env'> & { run?: string; flags?: string[] } = {},
   ): CliProcess {
     const words = run === undefined ? flags : ['--run', run, ...flags];
-    const options = this.options();
-    return this.kept(
-      startCli(['agent', ...words], { ...options, under, env: { ...options.env, ...env } }),
-    );
+    return this.kept(startCli(['agent', ...words], { ...this.options(env), under }));
   }
 
   /** Starts a run on agents of its id. */
-  lead(run: string, agents: number, test: AgentTest, flags: readonly string[] = []): CliHere {
-    return startHere(this.words(run, agents, test, flags), this.options());
+  lead(
+    run: string,
+    agents: number,
+    test: AgentTest,
+    flags: readonly string[] = [],
+    env?: CliOptions['env'],
+  ): CliHere {
+    return startHere(this.words(run, agents, test, flags), this.options(env));
   }
 
   /** The same in a process of its own. */
@@ -86,13 +89,8 @@ export class AgentsOnBus {
     flags: readonly string[] = [],
     { under = [], env }: Pick<CliOptions, 'env' | 'under'> = {},
   ): CliProcess {
-    const options = this.options();
-    return this.kept(
-      startCli(this.words(run, agents, test, flags), {
-        ...{ ...options, under },
-        env: { ...options.env, ...env },
-      }),
-    );
+    const words = this.words(run, agents, test, flags);
+    return this.kept(startCli(words, { ...this.options(env), under }));
   }
 
   attach(run: string, out: string): CliHere {
@@ -126,8 +124,9 @@ export class AgentsOnBus {
     return ['run', `${this.folder.path}/${file}`, ...places, '--json', '--out', run, ...flags];
   }
 
-  private options(): CliOptions {
-    return { cwd: this.folder.path, env: { ...this.env, SIGNALR_BENCH_BUS: this.bus.url } };
+  private options(env?: CliOptions['env']): CliOptions {
+    const own = { ...this.env, SIGNALR_BENCH_BUS: this.bus.url };
+    return { cwd: this.folder.path, env: { ...own, ...env } };
   }
 
   private kept<Agent extends CliHere | CliProcess>(agent: Agent): Agent {

@@ -37,7 +37,7 @@ describe('a run in a cluster whose pods are processes', () => {
     name: string,
     test: Parameters<CliFolder['scenario']>[1],
     env: Readonly<Record<string, string>> = {},
-    agents = 3,
+    agents = 2,
   ): CliHere => {
     const file = path.join(folder.path, folder.scenario(name, test));
     const words = [
@@ -70,7 +70,7 @@ describe('a run in a cluster whose pods are processes', () => {
     assertExact(onlyStep(result), 90, 1800);
     assert.deepEqual(
       result.agents?.map(({ node, status }) => [node, status]),
-      [1, 2, 3].map(() => ['node-1', 'done']),
+      [1, 2].map(() => ['node-1', 'done']),
     );
     assert.match(stderr, /^Run \w+ has left nothing in the cluster\.$/m);
     assert.ok(!existsSync(path.join(cluster, 'objects.json')));
@@ -132,19 +132,6 @@ describe('a run in a cluster whose pods are processes', () => {
     const { code, stdout } = await here(['agents', 'remove', 'k1', '--kubectl', kubectl]);
     assert.deepEqual([code, stdout], [0, 'Run k1 is removed.\n']);
     assert.ok(!existsSync(objects));
-  });
-
-  it('needs rights, and names those that are missing, before anything is made', async () => {
-    process.env['FAKE_REFUSED'] = 'pods/portforward,secrets';
-    const going = run('rights.yaml', { target: hub.url, config: { workers: 1 } });
-    const { code, stderr } = await going.finished;
-    delete process.env['FAKE_REFUSED'];
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /You may not create secrets, create pods\/portforward in namespace load\. Ask/,
-    );
-    assert.doesNotMatch(asked(), /create --output/);
   });
 
   it('takes no scenario with a secret as text, nor one for the embedded hub', async () => {

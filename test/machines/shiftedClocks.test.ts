@@ -93,31 +93,4 @@ describe('agents whose clocks are shifted', () => {
       JSON.stringify(verdict.reasons),
     );
   });
-
-  it('count to the message where sessions join and leave', async () => {
-    const post = {
-      ...{ call: 'SendMessage', arguments: ['{group}', { text: '{text:60B}' }] },
-      ...{ reply: 'callback', callback: 'MessagePosted', receivers: 'group' },
-    };
-    const steps = [
-      { call: 'JoinRoom', arguments: ['{group}'] },
-      { repeat: 20, every: '50ms', steps: [post] },
-      { call: 'LeaveRoom', arguments: ['{group}'] },
-    ];
-    const none = { messageSize: undefined, sendingInterval: undefined };
-    const test = {
-      config: { workers: 1, connections: 21, singleStepDuration: '3s', warmup: 0 },
-      useCase: 'session',
-      // Of the three in each group every agent has one.
-      parameters: { ...none, sessionInterval: '2s', groupCount: 7, steps },
-    };
-    const { code, stdout, stderr } = await cluster.lead(cluster.newId(), 3, test).finished;
-    assert.ok(stdout.startsWith('{'), stderr);
-    assertMeasured(code, stderr);
-    const [step] = (JSON.parse(stdout) as Result).steps as [StepSummary];
-    assert.deepEqual([step.received, step.lost], [step.expected, 0]);
-    const posts = step.calls!.find(({ name }) => name === 'SendMessage')!;
-    assert.ok(posts.expected > posts.sent, `${posts.sent} to ${posts.expected}`);
-    assert.equal(step.sessions!.brokenOff, 0);
-  });
 });
