@@ -51,9 +51,7 @@ export function placeProblems(
       const end = positionAt(text, offset + length);
       return {
         ...{ file, ...positionAt(text, offset), endLine: end.line, endColumn: end.column },
-        ...{ severity, code, message },
-        ...(flag !== undefined && { flag }),
-        ...(fix && { fix }),
+        ...{ severity, code, message, flag, fix },
       };
     });
 }

@@ -77,8 +77,10 @@ export async function askTarget(
       return answer;
     });
   const asked = (target: OpenTarget, planned: Plan): AskedTarget => ({
-    ...{ target, plan: planned, askedMs },
-    ...(service !== undefined && { service }),
+    target,
+    plan: planned,
+    askedMs,
+    service,
   });
   opened = await ready(opened);
   const behind = behindOf(opened);

@@ -107,7 +107,7 @@ export async function prepareRun(
       identityCalls
         ? { ...target, endpoint: withIdentities(target.endpoint, await identityCalls.first()) }
         : target;
-    const questions = { askHub, redirectHosts, ready, ...(waiting && { waiting }) };
+    const questions = { askHub, redirectHosts, ready, waiting };
     // A hub may take its time, or never answer.
     const answered = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
     if (!answered) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
@@ -130,9 +130,8 @@ export async function prepareRun(
       await opened.dispose();
     };
     return {
-      ...{ ...answered, request, folder, startedAt, dispose },
+      ...{ ...answered, request, folder, startedAt, dispose, observer },
       scenario: withService(scenario, answered),
-      ...(observer && { observer }),
     };
   } catch (error) {
     observer?.close();

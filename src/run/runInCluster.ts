@@ -1,4 +1,4 @@
-import { inBackground } from '../base/background';
+import { deferred, inBackground } from '../base/background';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import { pause } from '../engine/pause';
@@ -97,9 +97,9 @@ export async function clusterRunOf(
     plannedS: plannedS(plan),
     flags: coordinatorFlags(asked),
     bundle: await bundleOf(path.dirname(workerScript)),
-    secrets: secretsOf(texts, { context, ...(otherwise && { otherwise }) }, secret !== undefined),
+    secrets: secretsOf(texts, { context, otherwise }, secret !== undefined),
     environment: environmentOf(texts),
-    ...(secret !== undefined && { ownSecret: secret }),
+    ownSecret: secret,
     keys: newBusKeys(),
     ...{ connections: plan.connections, hosts: targetHosts(scenario.target, context) },
   };
@@ -402,12 +402,9 @@ async function removed(
 }
 
 function rejecting(signal: AbortSignal): Promise<never> {
-  const rejected = new Promise<never>((_resolve, reject) => {
-    const leave = (): void => reject(signal.reason as Error);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-  });
-  // Nobody may be waiting when it comes.
-  rejected.catch(() => undefined);
-  return rejected;
+  const { promise, reject } = deferred<never>();
+  const leave = (): void => reject(signal.reason);
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  return promise;
 }

@@ -25,7 +25,7 @@ export async function runSession(
   try {
     const steps =
       plan.search && new SearchedSteps(plan.search, searchStepOf(prepared.scenario), plan.agents);
-    const deps = { workerScript, keepGoing, askedMs, ...(steps && { steps }) };
+    const deps = { workerScript, keepGoing, askedMs, steps };
     const running = await parts.startRun(plan, target, deps);
     return new RunSession(running, prepared, shell, parts);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { inBackground } from '../base/background';
+import { deferred, inBackground } from '../base/background';
 import path from 'node:path';
 import type { Event } from '../base/event';
 import { ExpectedError } from '../base/expectedError';
@@ -58,13 +58,10 @@ export async function viewSession(
 ): Promise<FinishedRun> {
   let begun: Promise<ViewedRun> | undefined;
   /** What keeps it from being kept here is said at once, not at its end. */
-  let give: (error: unknown) => void = () => undefined;
-  const unkept = new Promise<never>((_resolve, reject) => {
-    give = reject;
-  });
+  const { promise: unkept, reject: give } = deferred<never>();
   const away = Promise.race([left, unkept]);
   // Nobody may be waiting when it comes, as where there is no such run.
-  for (const each of [unkept, away]) each.catch(() => undefined);
+  away.catch(() => undefined);
   const viewer = {
     gathered: (nodes: readonly string[], agents: number) => shell.gathered?.(nodes, agents),
     unseen: () =>

@@ -123,7 +123,7 @@ describe('signalr-bench run', function () {
     });
 
     it('is shown again by show', async () => {
-      const shown = await folder.run(['show', folder.onlyResult(out)]);
+      const shown = await folder.start(['show', folder.onlyResult(out)]).finished;
       assert.equal(shown.code, 0);
       assertPlain(shown);
       const withoutPlace = (screen: string): string => screen.replace(/^result .*\n/m, '');

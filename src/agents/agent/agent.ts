@@ -116,8 +116,8 @@ export async function serveRun(
   const clock = await clockName();
   const member: Member = {
     ...{ epoch, host: hostname(), cores, fileDescriptors, localPorts },
-    ...(options.node !== undefined && { node: options.node }),
-    ...(clock !== undefined && { clock }),
+    node: options.node,
+    clock,
   };
   for (let agent = 0; agent < answer.agents && !leave.aborted; agent++) {
     if (!(await bus.claim(`${subjects.members}.${agent}`, encode(member)))) continue;

@@ -94,10 +94,9 @@ export class Crew {
       wanted.opened?.(run);
       const { agents, joinWithinMs, joined, calledOff, isInCluster } = wanted;
       const members = await gatherAgents(bus, {
-        ...{ run, subjects, agents, calledOff, renewed: renewed.event },
-        ...(joinWithinMs !== undefined && { withinMs: joinWithinMs }),
-        ...(joined && { joined }),
-        ...(isInCluster && { isInCluster }),
+        ...{ run, subjects, agents, calledOff, joined, isInCluster },
+        withinMs: joinWithinMs,
+        renewed: renewed.event,
       });
       return new Crew(bus, members, wanted, renewed, signs);
     } catch (error) {
@@ -159,7 +158,7 @@ export class Crew {
       ...scenario,
       ...{ workersEach: plan.workers.length / members.length, runId: plan.runId, seed: plan.seed },
       ...{ dialect: plan.dialect, planHash: planHash(plan), originUs },
-      ...(name !== undefined && { clock: name }),
+      clock: name,
       ...startedHub(target, await this.elsewhere()),
     };
     const bytes = Buffer.byteLength(encode(order));

@@ -1,3 +1,4 @@
+import { deferred } from '../../base/background';
 import { Emitter, type Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
@@ -26,18 +27,14 @@ export class RunPublisher {
   private isStopped = false;
   /** Somebody who looks at the run wants it to end in order; once. */
   readonly onStop = this.stopEmitter.event;
-  private readonly wasSeen: Promise<void>;
+  private readonly viewed = deferred<void>();
 
   constructor(bus: Bus, subjects: RunSubjects) {
     this.writer = new LogWriter(bus, subjects.view, 'view');
-    let noteSeen: () => void = () => undefined;
-    this.wasSeen = new Promise((resolve) => {
-      noteSeen = resolve;
-    });
     // From the begin: whoever looks may have the end before this process comes to wait for it.
     this.answering = [
       bus.answer(subjects.seen, () => {
-        noteSeen();
+        this.viewed.resolve();
         return '';
       }),
       bus.answer(subjects.stop, (reason) => {
@@ -87,7 +84,10 @@ export class RunPublisher {
       timer = setTimeout(() => resolve(false), withinMs);
     });
     const published = this.writer.empty(withinMs);
-    const wasSeen = await Promise.race([late, published.then(() => this.wasSeen.then(() => true))]);
+    const wasSeen = await Promise.race([
+      late,
+      published.then(() => this.viewed.promise.then(() => true)),
+    ]);
     clearTimeout(timer);
     for (const answering of this.answering) answering.dispose();
     this.writer.stop();

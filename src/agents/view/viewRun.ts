@@ -1,3 +1,4 @@
+import { deferred } from '../../base/background';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';
@@ -35,12 +36,7 @@ export async function viewRun(
   quietMs = unseenAfterMs,
 ): Promise<Result> {
   const subjects = subjectsOf(run);
-  let give: (text: string) => void = () => undefined;
-  let fail: (error: Error) => void = () => undefined;
-  const whole = new Promise<string>((resolve, reject) => {
-    give = resolve;
-    fail = reject;
-  });
+  const { promise: whole, resolve: give, reject: fail } = deferred<string>();
   let text = '';
   let seen = 0;
   const see = (said: string): void => {

@@ -73,7 +73,7 @@ export async function agentCommand(
     for (;;) {
       const { run, aloneAfter } = flags;
       const leave = leaving.signal;
-      const options = { run, node, say, leave, ...(aloneAfter && { silenceMs: aloneAfter }) };
+      const options = { run, node, say, leave, silenceMs: aloneAfter };
       const ending = await serveRun(bus, parts, options);
       const words = endingWords(ending);
       // One that it cannot take part in may be offered until its agents are there.

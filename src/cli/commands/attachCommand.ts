@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { deferred } from '../../base/background';
 import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Bus } from '../../agents/bus/bus';
@@ -51,12 +52,7 @@ export async function showRun(
   io: ProcessIo,
   deps: ViewParts,
 ): Promise<number> {
-  let leave: (error: SignalError) => void = () => undefined;
-  const left = new Promise<never>((_resolve, reject) => {
-    leave = reject;
-  });
-  // Nobody may be waiting when the signal comes.
-  left.catch(() => undefined);
+  const { promise: left, reject: leave } = deferred<never>();
   const subscription = io.onSignal((signal) => leave(new SignalError(signal)));
   const shown = new ShownRun(flags, io);
   try {

@@ -82,7 +82,7 @@ export function contactsOfFlags(
 ): Contact[] {
   const pairs = (env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '').split(',').filter(Boolean);
   const headers = pairs.map((pair) => `header ${pair.split('=', 1)[0]!.trim()}`);
-  const { hasKey, servers } = busTraits({ ...(bus !== undefined && { bus }) }, { env });
+  const { hasKey, servers } = busTraits({ bus }, { env });
   const given = ['scenario', 'its files', ...(hasKey ? ['key of the bus'] : [])];
   return [
     ...(otlp === undefined ? [] : [contactAt(otlp, 'otlp', headers)]),

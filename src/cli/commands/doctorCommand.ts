@@ -70,7 +70,7 @@ export async function doctorCommand(
     platform: deps.platform,
     ...(await deps.machineLimits()),
     calibration: await deps.calibrate(),
-    ...(target && { target }),
+    target,
   };
   const screen = paintAll(reportLines(report), canColour(io)) + snippetOf(target);
   io.stdout.write(flags.json ? jsonDocument(report) : screen);

@@ -61,11 +61,8 @@ export async function estimateCommand(
     return exitCode.done;
   }
   const { estimate } = found;
-  const price = priceOf(estimate, scenario, {
-    ...(unitPrice !== undefined && { unitHour: unitPrice }),
-    ...(messagePrice !== undefined && { messages: messagePrice }),
-    ...(hours !== undefined && { hours }),
-  });
+  const prices = { unitHour: unitPrice, messages: messagePrice, hours };
+  const price = priceOf(estimate, scenario, prices);
   const units = { ...estimateUnits, ...(price !== undefined && priceUnits) };
   const lines = estimateLines(estimate, width, billingText(estimate, scenario, price));
   const document = { ...estimate, ...tooLarge, ...priceFields(price, flags), units };

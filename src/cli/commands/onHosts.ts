@@ -98,7 +98,7 @@ export async function gatherHosts(
   const failed = (error: unknown): void => publisher?.failed(whyNotBegun(error));
   try {
     const { calledOff } = shell;
-    const wanted = { ...flags, run, agents, ...(calledOff && { calledOff }) };
+    const wanted = { ...flags, run, agents, calledOff };
     const crew = await gather(bus, wanted, publisher, io, async (error) => {
       failed(error);
       await seen();
@@ -198,14 +198,10 @@ async function gather(
   const { stderr } = io;
   let said = -1;
   return Crew.gather(bus, {
-    agents,
-    ...(run !== undefined && { run }),
-    ...(joinWithin !== undefined && { joinWithinMs: joinWithin }),
-    ...(agentTimeout !== undefined && { lossMs: agentTimeout }),
-    ...(calledOff && { calledOff }),
-    ...(isInCluster(io) && { isInCluster: true }),
-    ...(publisher && { renewed: () => publisher.renewed() }),
-    failed,
+    ...{ agents, run, calledOff, failed, isInCluster: isInCluster(io) },
+    joinWithinMs: joinWithin,
+    lossMs: agentTimeout,
+    renewed: () => publisher?.renewed(),
     opened: (id) =>
       stderr.write(
         `run ${id} waits for ${agents === 1 ? '1 agent' : `${agents} agents`} on the bus\n`,

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { deferred, inBackground } from '../../base/background';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
@@ -119,7 +119,7 @@ async function wayOf(
   return {
     ...(caFile !== undefined && (await readAuthority(path.resolve(cwd, caFile)))),
     insecureTls,
-    ...(proxies !== undefined && { proxies }),
+    proxies,
   };
 }
 
@@ -134,8 +134,7 @@ function endings(
   io: ProcessIo,
   stdinEnded: RecordDeps['stdinEnded'],
 ): Endings {
-  let end: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => (end = resolve));
+  const { promise: over, resolve: end } = deferred<void>();
   const subscription = io.onSignal((signal) => {
     // Ctrl+C reaches every process of a terminal; one that an editor has started ends with its input.
     if (signal === 'SIGTERM' || !exitWithStdin) end();

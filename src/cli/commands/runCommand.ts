@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { deferred } from '../../base/background';
 import { ExpectedError } from '../../base/expectedError';
 import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs, timeWords } from '../../base/units';
@@ -152,9 +153,7 @@ function requestOf(
   const { overrides, directory, earlier } = by;
   return {
     ...{ title: name, text, overrides, directories: [directory] },
-    ...(earlier && {
-      baseline: { result: earlier, ...(tolerance !== undefined && { tolerance }) },
-    }),
+    baseline: earlier && { result: earlier, tolerance },
     otherFolder: 'Name another folder with --out.',
     spareDirectory: path.join(tmpdir(), `signalr-bench-${randomUUID()}`),
     keepGoing: keepGoing === true,
@@ -314,8 +313,7 @@ const reported = (
   why: string | undefined,
   { cwd }: ProcessIo,
 ) => ({
-  ...{ kind: 'result' as const, path: folder || cwd, result },
-  ...(why !== undefined && { notCompared: why }),
+  ...{ kind: 'result' as const, path: folder || cwd, result, notCompared: why },
 });
 
 type SignalStop = ReturnType<typeof stopOnSignal>;
@@ -325,12 +323,7 @@ function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   let times = 0;
   let reason: StopReason = 'interrupted';
   let handler: ((times: number, signal: EndingSignal) => void) | undefined;
-  let giveUp: (error: SignalError) => void = () => undefined;
-  const signalled = new Promise<never>((_resolve, reject) => {
-    giveUp = reject;
-  });
-  // Nobody may be waiting when the signal comes.
-  signalled.catch(() => undefined);
+  const { promise: signalled, reject: giveUp } = deferred<never>();
   const got = (signal: EndingSignal): void => {
     first ??= signal;
     giveUp(new SignalError(first));

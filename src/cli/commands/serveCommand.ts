@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { deferred, inBackground } from '../../base/background';
 import type { ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { redactText } from '../../results/redact';
@@ -132,8 +132,7 @@ function servingRun(
     let take = (line: string): void => {
       lines.push(line);
     };
-    let come: () => void = () => undefined;
-    const first = new Promise<void>((resolve) => (come = resolve));
+    const { promise: first, resolve: come } = deferred<void>();
     const inputEnded = deps.stdinEnded((line) => {
       take(line);
       come();
@@ -166,10 +165,7 @@ function serving<Flags extends ServeFlags>(
 ): (flags: Flags, io: ProcessIo, deps: ServeDeps) => Promise<number> {
   return async ({ exitWithStdin = false, ...flags }, io, deps) => {
     const { stdout, stderr, onSignal } = io;
-    let stop: () => void = () => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      stop = resolve;
-    });
+    const { promise: stopped, resolve: stop } = deferred<void>();
     const subscription = onSignal((signal) => {
       // Ctrl+C reaches every process of a terminal; a server that belongs to a run outlives its orderly end.
       if (signal === 'SIGTERM' || !exitWithStdin) stop();

@@ -56,8 +56,8 @@ export async function validateCommand(
   } else {
     const colour = canColour(io);
     for (const problem of all) {
-      const tone = tones[problem.severity];
-      stdout.write(`${paint({ text: problemText(problem), ...(tone && { tone }) }, colour)}\n`);
+      const line = { text: problemText(problem), tone: tones[problem.severity] };
+      stdout.write(`${paint(line, colour)}\n`);
     }
   }
   return unreadable || hasErrors(all) ? exitCode.badInput : exitCode.done;

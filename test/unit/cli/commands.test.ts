@@ -16,9 +16,6 @@ import {
   sampleSnapshot,
 } from '../results/sampleResult';
 import { commandLine, type CommandLine } from './commandLine';
-import { fakeDeps } from './fakeDeps';
-import { fakeIo } from './fakeIo';
-import { runProgram } from '../../../src/cli/program';
 
 const problem = (change: Partial<Problem>): Problem => ({
   code: 'group-count',
@@ -276,99 +273,6 @@ describe('commands', () => {
       assert.deepEqual([newer.code, newer.out], [2, '']);
       assert.match(newer.err, /newer than signalr-bench-result\/2/);
       assert.equal((await at.run(['show', path.join(at.folder, 'nothing')])).code, 2);
-    });
-  });
-
-  describe('serve app-server', () => {
-    it('takes its options and renewals from its input, and reports problems in lines of their own', async () => {
-      const passes: unknown[] = [];
-      const process = fakeIo();
-      const deps = fakeDeps({
-        stdinEnded: (reported) => {
-          reported('{"hub":"bench"}');
-          reported('{"bearer":"second"}');
-          return Promise.resolve();
-        },
-        startAppServer: ({ hub, onProblem }) => {
-          for (let count = 0; count < 3; count++) onProblem?.('Lost; AccessKey=abcdefgh12345678.');
-          return Promise.resolve({
-            url: `http://${hub}`,
-            renew: (pass) => passes.push(pass),
-            dispose: () => Promise.resolve(),
-          });
-        },
-      });
-      const code = await runProgram(['serve', 'app-server', '--exit-with-stdin'], process, deps);
-      assert.equal(code, 0);
-      const problem = 'Lost; AccessKey=(redacted)';
-      const lines = [{ url: 'http://bench' }, { problem, count: 3 }];
-      assert.equal(process.out(), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      assert.equal(process.err(), '');
-      assert.deepEqual(passes, [{ bearer: 'second' }]);
-      for (const args of [['app-server'], ['app-server', '--exit-with-stdin'], ['upstream']]) {
-        const deps = { stdinEnded: () => Promise.resolve() };
-        const byHand = await at.run(['serve', ...args], { deps });
-        assert.equal(byHand.code, 2);
-        assert.match(byHand.err, /An (?:app server|upstream handler) is started by a run, not by/);
-      }
-    });
-  });
-
-  describe('serve hub', () => {
-    it('prints its URL first, and ends with a signal', async () => {
-      const process = fakeIo();
-      const events: string[] = [];
-      const code = runProgram(
-        ['serve', 'hub', '--port', '0', '--delay', '50ms', '--refuse', 'all'],
-        process,
-        fakeDeps({
-          startBenchHub: (options) => {
-            events.push(JSON.stringify({ ...options, refuse: String(options.refuse) }));
-            setImmediate(() => process.signal('SIGTERM'));
-            return Promise.resolve({
-              url: 'http://127.0.0.1:1/signalrbench',
-              dispose: () => {
-                events.push('disposed');
-                return Promise.resolve();
-              },
-            });
-          },
-        }),
-      );
-      assert.equal(await code, 0);
-      assert.equal(process.out(), '{"url":"http://127.0.0.1:1/signalrbench"}\n');
-      assert.deepEqual(events, ['{"port":0,"delayMs":50,"refuse":"Infinity"}', 'disposed']);
-      assert.equal(process.listeners(), 0);
-    });
-
-    it('ends with its standard input when asked to', async () => {
-      const { code } = await at.run(['serve', 'hub', '--exit-with-stdin'], {
-        deps: { stdinEnded: () => Promise.resolve() },
-      });
-      assert.equal(code, 0);
-    });
-
-    it('leaves Ctrl+C to the run it belongs to', async () => {
-      const process = fakeIo();
-      let over = false;
-      const code = runProgram(['serve', 'hub', '--exit-with-stdin'], process, fakeDeps());
-      void code.then(() => {
-        over = true;
-      });
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      process.signal('SIGINT');
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      assert.equal(over, false);
-      process.signal('SIGTERM');
-      assert.equal(await code, 0);
-    });
-
-    it('refuses bad flags and unknown servers', async () => {
-      assert.equal((await at.run(['serve', 'hub', '--port', '65536'])).code, 2);
-      const stall = await at.run(['serve', 'hub', '--stall', 'long']);
-      assert.equal(stall.code, 2);
-      assert.match(stall.err, /--stall long: /);
-      assert.match((await at.run(['serve', 'nothing'])).err, /unknown command 'nothing'/);
     });
   });
 

@@ -36,9 +36,6 @@ describe('a signal during run', () => {
     assert.match(process.out(), /■ incomplete/);
     assert.match(process.out(), /result {4}\.signalr-bench/);
     assert.equal(process.listeners(), 0);
-  });
-
-  it('SIGTERM exits with 143', async () => {
     assert.equal((await interrupted('SIGTERM', 1)).code, 143);
   });
 
@@ -49,38 +46,6 @@ describe('a signal during run', () => {
       stops.map(([, count]) => count),
       [1, 2],
     );
-  });
-
-  it('while the target is being opened: ends without a run, and closes it later', async () => {
-    const process = fakeIo({ cwd: at.folder });
-    let disposed = false;
-    const target = await fakeDeps().openTarget({} as never, {} as never);
-    const code = await runProgram(
-      ['run', file],
-      process,
-      fakeDeps({
-        openTarget: () => {
-          setImmediate(() => process.signal('SIGINT'));
-          return new Promise((resolve) => {
-            setTimeout(
-              () =>
-                resolve({
-                  ...target,
-                  dispose: () => {
-                    disposed = true;
-                    return Promise.resolve();
-                  },
-                }),
-              20,
-            );
-          });
-        },
-        startRun: () => assert.fail('must not start'),
-      }),
-    );
-    assert.equal(code, 130);
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    assert.equal(disposed, true);
   });
 
   it('while a hub is asked that never answers: ends without a run, and closes the target', async () => {

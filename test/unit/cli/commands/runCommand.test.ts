@@ -196,21 +196,13 @@ describe('run', () => {
   });
 
   describe('exit codes', () => {
-    const codes: [string, number, Parameters<typeof sampleSummary>[0]][] = [
-      ['an SLO missed', 1, { steps: [sampleStep(1, { p99: 2e6 })], ending: 'threshold' }],
-      ['the target lost', 3, { steps: [], ending: 'targetLost' }],
-      ['the generator as bottleneck', 4, { steps: [sampleStep(1, { cpuShare: 1 })] }],
-      ['a worker lost', 5, { ending: 'workerLost' }],
-    ];
-    for (const [name, expected, summary] of codes) {
-      it(`${name}: ${expected}, with a result`, async () => {
-        const { code, out } = await at.run(['run', file, '--json'], {
-          deps: { startRun: () => fakeRun({ summary: sampleSummary(summary) }) },
-        });
-        assert.equal(code, expected);
-        assert.ok(JSON.parse(out));
-      });
-    }
+    it('the generator as bottleneck: 4, with a result', async () => {
+      const summary = sampleSummary({ steps: [sampleStep(1, { cpuShare: 1 })] });
+      const deps = { startRun: () => fakeRun({ summary }) };
+      const { code, out } = await at.run(['run', file, '--json'], { deps });
+      assert.equal(code, 4);
+      assert.ok(JSON.parse(out));
+    });
 
     it('a defect: 5 with a stack', async () => {
       const { code, err, calls } = await at.run(['run', file], {
