@@ -309,7 +309,7 @@ const addDoctor: Add = (program, carryOut) => {
     )
     .option(
       '--target <url>',
-      "URL of a hub (the code it lacks is printed), or a service's connection string",
+      "URL of a hub (C# of one with all methods is printed where it lacks some), or a service's connection string",
     )
     .addOption(
       new PlacedOption(

@@ -187,7 +187,7 @@ export class MissingMethods extends ExpectedError {
     const named = methods.length === 1 ? `method ${methods[0]!}` : `methods ${methods.join(', ')}`;
     super(
       'hub-methods',
-      `The hub has no ${named}. \`signalr-bench doctor --target ${url}\` prints the C# code that adds what it lacks. To call a method of your own instead, use the use case invoke: \`signalr-bench init --use-case invoke\` writes a file to begin with.`,
+      `The hub has no ${named}. \`signalr-bench doctor --target ${url}\` prints C# of a hub that has them. To call a method of your own instead, use the use case invoke: \`signalr-bench init --use-case invoke\` writes a file to begin with.`,
     );
     this.name = 'MissingMethods';
   }

@@ -20,7 +20,7 @@ export const deflated: Packing = {
 };
 
 /** What is measured of a run, from the first snapshot to the last: shown, and kept in its folder. */
-export class KeptSnapshots {
+export class SnapshotStore {
   /** For as long as the run lasts, of which it is the only part that grows. */
   private readonly held = new HeldSnapshots(deflated);
   private readonly emitter = new Emitter<Snapshot>();
@@ -64,7 +64,7 @@ interface MeasuredRun {
   readonly folder: ResultFolder;
   readonly request: RunRequest;
   readonly startedAt: Date;
-  readonly kept: KeptSnapshots;
+  readonly snapshots: SnapshotStore;
 }
 
 /** From what was measured to the files that are left of it, with what a comparison with the baseline says. */
@@ -74,7 +74,7 @@ export async function keepResult(
   shell: Pick<Shell, 'say' | 't'>,
   counters: typeof writeCounters,
 ): Promise<FinishedRun> {
-  const result = await run.kept.observed(measured);
+  const result = await run.snapshots.observed(measured);
   const beside = path.dirname(run.folder.path);
   const finished = await store(await compared(result, run.request), run, shell, counters);
   await calibrate(finished.result, run.request, beside, shell);
@@ -112,7 +112,7 @@ async function calibrate(
 /** Writes the result; where its folder is gone or full, all that was measured goes to a new one. */
 async function store(
   result: Result,
-  { folder, request, startedAt, kept }: MeasuredRun,
+  { folder, request, startedAt, snapshots }: MeasuredRun,
   shell: Pick<Shell, 'say' | 't'>,
   counters: typeof writeCounters,
 ): Promise<FinishedRun> {
@@ -131,7 +131,7 @@ async function store(
       continue;
     }
     try {
-      for (const snapshot of kept.all) other.appendSample(snapshot);
+      for (const snapshot of snapshots.all) other.appendSample(snapshot);
       const moved = { ...result, id: other.id };
       if (!(await write(other, moved))) continue;
       shell.say('warning', shell.t('The result was written to {0} instead.', other.path));

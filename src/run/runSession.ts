@@ -9,7 +9,7 @@ import { readCalibrations } from '../results/calibrations';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/conductor';
 import { SearchedSteps } from '../engine/lead/stepSource';
-import { keepResult, KeptSnapshots, type FinishedRun } from './keepResult';
+import { keepResult, SnapshotStore, type FinishedRun } from './keepResult';
 import type { PreparedRun, RunParts } from './prepareRun';
 import type { Shell } from './shell';
 
@@ -40,7 +40,7 @@ export class RunSession {
   folder: string;
   /** Settles when the result is stored, as far as it can be, and the target closed. */
   readonly finished: Promise<FinishedRun>;
-  private readonly kept: KeptSnapshots;
+  private readonly store: SnapshotStore;
   private readonly endEmitter = new Emitter<void>();
   private readonly resultEmitter = new Emitter<Result>();
   readonly onSnapshot: Event<Snapshot>;
@@ -56,14 +56,14 @@ export class RunSession {
     private readonly parts: Parameters<typeof runSession>[2],
   ) {
     this.folder = prepared.folder.path;
-    this.kept = new KeptSnapshots(prepared.folder, prepared.observer, shell.say);
-    this.onSnapshot = this.kept.onSnapshot;
-    running.onSnapshot((snapshot) => this.kept.add(snapshot));
+    this.store = new SnapshotStore(prepared.folder, prepared.observer, shell.say);
+    this.onSnapshot = this.store.onSnapshot;
+    running.onSnapshot((snapshot) => this.store.add(snapshot));
     this.finished = this.follow();
   }
 
   get snapshots(): readonly Snapshot[] {
-    return this.kept.all;
+    return this.store.all;
   }
 
   /** Ends the run in order; what was measured is kept. A second call closes at once. */
@@ -83,7 +83,7 @@ export class RunSession {
       const of = { id: prepared.folder.id, scenarioName, toolVersion, calibrations };
       const measured = { ...summary, ...times };
       const result = await parts.completeResult(measured, prepared.scenario, of);
-      const run = { ...prepared, kept: this.kept };
+      const run = { ...prepared, snapshots: this.store };
       const finished = await keepResult(result, run, shell, parts.writeCounters);
       this.folder = finished.folder ?? this.folder;
       this.resultEmitter.fire(finished.result);

@@ -1,16 +1,12 @@
 import { deferred, inBackground } from '../base/background';
 import path from 'node:path';
-import type { Event } from '../base/event';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';
 import type { Bus } from '../agents/bus/bus';
 import type { RunTitle } from '../agents/messages';
 import { viewRun } from '../agents/view/viewRun';
 import type { writeCounters } from '../results/counters/counterFile';
-import type { Result } from '../results/result';
-import type { ResultFolder } from '../results/resultFolder';
-import type { Scenario } from '../scenario/scenario';
-import { keepResult, KeptSnapshots, type FinishedRun } from './keepResult';
+import { keepResult, SnapshotStore, type FinishedRun } from './keepResult';
 import type { Observer } from './observe/openObserver';
 import { firstFolder } from './prepareRun';
 import { readScenario, type ScenarioParser } from './scenarioFile';
@@ -73,13 +69,13 @@ export async function viewSession(
         ),
       ),
     title: (title: RunTitle) => {
-      begun ??= ViewedRun.begin(title, request, shell, parts);
+      begun ??= beginView(title, request, shell, parts);
       begun.then((viewed) => shell.begun(viewed)).catch(give);
     },
     snapshot: (snapshot: Snapshot) => {
       // One after the other: what is shown and kept begins with the title.
       inBackground(
-        begun?.then((viewed) => viewed.kept.add(snapshot)),
+        begun?.then((viewed) => viewed.snapshots.add(snapshot)),
         give,
       );
     },
@@ -87,7 +83,10 @@ export async function viewSession(
   try {
     const result = await viewRun(bus, run, viewer, away);
     if (begun === undefined) throw new Error('a run without a title');
-    const finished = await (await begun).finish(result, shell, parts);
+    // Under the name that it has here.
+    const viewed = await begun;
+    const named = { ...result, id: viewed.folder.id };
+    const finished = await keepResult(named, viewed, shell, parts.writeCounters);
     shell.finished?.(finished);
     return finished;
   } finally {
@@ -95,51 +94,40 @@ export async function viewSession(
   }
 }
 
-/** A run as it is seen and kept here. */
-export class ViewedRun {
-  readonly onSnapshot: Event<Snapshot>;
+/** A run as it is seen and kept here; the title of its request is the name of its file. */
+export type ViewedRun = Awaited<ReturnType<typeof beginView>>;
 
-  private constructor(
-    /** Its title is the name of the file. */
-    readonly request: RunRequest,
-    readonly scenario: Scenario,
-    readonly url: string,
-    readonly startedAt: Date,
-    readonly folder: ResultFolder,
-    readonly kept: KeptSnapshots,
-    private readonly observer: Observer | undefined,
-  ) {
-    this.onSnapshot = kept.onSnapshot;
-  }
-
-  /** @throws ExpectedError `result-folder`, `scenario-problems` */
-  static async begin(
-    { file, text, startedAt, url }: RunTitle,
-    request: ViewRequest,
-    shell: Pick<Shell, 'say' | 't'>,
-    { parseScenario, observe }: ViewParts,
-  ): Promise<ViewedRun> {
-    const whole = { ...request, title: path.basename(file), text, overrides: [] };
-    const scenario = await readScenario(whole, parseScenario);
-    const started = new Date(startedAt);
-    const folder = await firstFolder(whole, started, shell);
-    // The load goes on already: what cannot be observed is no reason to end it.
-    const observer = await observe?.().catch((error: unknown) => {
-      if (!(error instanceof ExpectedError)) throw error;
-      shell.say('warning', error.message);
-      return undefined;
-    });
-    const kept = new KeptSnapshots(folder, observer, shell.say);
-    return new ViewedRun(whole, scenario, url, started, folder, kept, observer);
-  }
-
-  dispose(): Promise<void> {
-    this.observer?.close();
-    return this.folder.dispose();
-  }
-
-  /** Keeps the result under the name that it has here. */
-  finish(found: Result, shell: Pick<Shell, 'say' | 't'>, parts: ViewParts): Promise<FinishedRun> {
-    return keepResult({ ...found, id: this.folder.id }, this, shell, parts.writeCounters);
-  }
+/** @throws ExpectedError `result-folder`, `scenario-problems` */
+async function beginView(
+  { file, text, startedAt, url }: RunTitle,
+  request: ViewRequest,
+  shell: Pick<Shell, 'say' | 't'>,
+  { parseScenario, observe }: ViewParts,
+) {
+  const whole: RunRequest = { ...request, title: path.basename(file), text, overrides: [] };
+  const scenario = await readScenario(whole, parseScenario);
+  const started = new Date(startedAt);
+  const folder = await firstFolder(whole, started, shell);
+  // The load goes on already: what cannot be observed is no reason to end it.
+  const observer = await observe?.().catch((error: unknown) => {
+    if (!(error instanceof ExpectedError)) throw error;
+    shell.say('warning', error.message);
+    return undefined;
+  });
+  const snapshots = new SnapshotStore(folder, observer, shell.say);
+  const dispose = (): Promise<void> => {
+    observer?.close();
+    return folder.dispose();
+  };
+  const { onSnapshot } = snapshots;
+  return {
+    request: whole,
+    scenario,
+    url,
+    startedAt: started,
+    folder,
+    snapshots,
+    onSnapshot,
+    dispose,
+  };
 }

@@ -1,7 +1,20 @@
 /** Servers of ASP.NET SignalR that lie. */
 import type { Socket } from 'node:net';
 import { acceptUpgrade, serverFrame, type Peer } from '../fakes/loadPeers';
-import { answering, drip, endlessly, json, longFrame, nested, unreachable, type Lie } from './lie';
+import {
+  answering,
+  bodyWithoutEnd,
+  cookiesOfMegabyte,
+  drip,
+  endlessly,
+  headersWithoutEnd,
+  hugeFrame,
+  json,
+  longFrame,
+  nested,
+  unreachable,
+  type Lie,
+} from './lie';
 
 type Answer = (socket: Socket, head: string) => void;
 type Command = 'negotiate' | 'connect' | 'reconnect' | 'start' | 'poll' | 'send' | 'abort';
@@ -65,40 +78,28 @@ const lies: readonly Lie[] = [
   {
     title: 'headers without end, of negotiate',
     open: classic({
-      negotiate: (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
-      },
+      negotiate: headersWithoutEnd('200 OK'),
     }),
     ...{ ...alike, says: /headers of the answer are longer than/ },
   },
   {
     title: 'headers without end, of the upgrade',
     open: classic({
-      connect: (socket) => {
-        socket.write('HTTP/1.1 101 Switching Protocols\r\n');
-        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
-      },
+      connect: headersWithoutEnd('101 Switching Protocols'),
     }),
     ...{ ...alike, says: /upgrade: the answer has no end/ },
   },
   {
     title: 'an answer to negotiate without end',
     open: classic({
-      negotiate: (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
-        endlessly(socket, '['.repeat(16_384));
-      },
+      negotiate: bodyWithoutEnd,
     }),
     ...{ ...alike, says: /negotiate: the answer does not end/ },
   },
   {
     title: 'an answer to start without end',
     open: classic({
-      start: (socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
-        endlessly(socket, '['.repeat(16_384));
-      },
+      start: bodyWithoutEnd,
     }),
     ...{ ...refused, says: /start: the answer does not end/ },
   },
@@ -122,21 +123,13 @@ const lies: readonly Lie[] = [
   {
     title: 'cookies of a megabyte',
     open: classic({
-      negotiate: (socket) => {
-        const cookie = (at: number): string => `Set-Cookie: c${at}=${'a'.repeat(3500)}\r\n`;
-        const cookies = Array.from({ length: 300 }, (_, at) => cookie(at)).join('');
-        socket.write(`HTTP/1.1 200 OK\r\n${cookies}Content-Length: 2\r\n\r\n{}`);
-      },
+      negotiate: cookiesOfMegabyte,
     }),
     ...{ ...alike, says: /headers of the answer are longer than/ },
   },
   {
     title: 'a frame of 2^63 bytes',
-    open: classic(
-      onceOpen((socket) =>
-        socket.write(Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
-      ),
-    ),
+    open: classic(onceOpen((socket) => socket.write(hugeFrame(63)))),
     ...{ ...alike, says: /protocol: a message of 9223372036854776000 bytes is above the limit/ },
   },
   {
@@ -224,8 +217,7 @@ const lies: readonly Lie[] = [
           return;
         }
         isFirst = false;
-        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
-        endlessly(socket, '['.repeat(16_384));
+        bodyWithoutEnd(socket);
       };
       return classic({ connect: streams, send })();
     },

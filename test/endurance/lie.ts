@@ -41,6 +41,26 @@ export function endlessly(socket: Socket, piece: Buffer | string): void {
   more();
 }
 
+/** Answers to whatever was asked. */
+export const headersWithoutEnd =
+  (status: string) =>
+  (socket: Socket): void => {
+    socket.write(`HTTP/1.1 ${status}\r\n`);
+    endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
+  };
+export const bodyWithoutEnd = (socket: Socket): void => {
+  socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
+  endlessly(socket, '['.repeat(16_384));
+};
+export const cookiesOfMegabyte = (socket: Socket): void => {
+  const cookie = (at: number): string => `Set-Cookie: c${at}=${'a'.repeat(3500)}\r\n`;
+  const cookies = Array.from({ length: 300 }, (_, at) => cookie(at)).join('');
+  socket.write(`HTTP/1.1 200 OK\r\n${cookies}Content-Length: 2\r\n\r\n{}`);
+};
+/** Its length is 2 to the 63rd, or to the 62nd. */
+export const hugeFrame = (power: 62 | 63): Buffer =>
+  Buffer.from([0x81, 127, power === 63 ? 0x80 : 0x40, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20]);
+
 /** One byte now and then. */
 export function drip(socket: Socket, text: string): void {
   let at = 0;

@@ -9,9 +9,13 @@ import { byClassic, classicLies } from './classicLies';
 import {
   afterHandshake,
   answering,
+  bodyWithoutEnd,
+  cookiesOfMegabyte,
   depth,
   drip,
   endlessly,
+  headersWithoutEnd,
+  hugeFrame,
   json,
   longFrame,
   lost,
@@ -46,29 +50,17 @@ const negotiate = { skipNegotiation: false };
 const lies: readonly Lie[] = [
   {
     title: 'headers without end, of negotiate',
-    open: () =>
-      answering((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n');
-        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
-      }),
+    open: () => answering(headersWithoutEnd('200 OK')),
     ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
   },
   {
     title: 'headers without end, of the upgrade',
-    open: () =>
-      answering((socket) => {
-        socket.write('HTTP/1.1 101 Switching Protocols\r\n');
-        endlessly(socket, `X-Header: ${'a'.repeat(1000)}\r\n`);
-      }),
+    open: () => answering(headersWithoutEnd('101 Switching Protocols')),
     ...{ codes: [3], says: unreachable, mostS: 60 },
   },
   {
     title: 'an answer to negotiate without end',
-    open: () =>
-      answering((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
-        endlessly(socket, '['.repeat(16_384));
-      }),
+    open: () => answering(bodyWithoutEnd),
     ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
   },
   {
@@ -104,22 +96,17 @@ const lies: readonly Lie[] = [
   },
   {
     title: 'cookies of a megabyte',
-    open: () =>
-      answering((socket) => {
-        const cookie = (at: number): string => `Set-Cookie: c${at}=${'a'.repeat(3500)}\r\n`;
-        const cookies = Array.from({ length: 300 }, (_, at) => cookie(at)).join('');
-        socket.write(`HTTP/1.1 200 OK\r\n${cookies}Content-Length: 2\r\n\r\n{}`);
-      }),
+    open: () => answering(cookiesOfMegabyte),
     ...{ config: negotiate, codes: [3], says: unreachable, mostS: 60 },
   },
   {
     title: 'a frame of 2^63 bytes',
-    open: afterHandshake(Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
+    open: afterHandshake(hugeFrame(63)),
     ...{ codes: [3], says: /protocol/, mostS: 60 },
   },
   {
     title: 'a frame of 2^62 bytes',
-    open: afterHandshake(Buffer.from([0x81, 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x20])),
+    open: afterHandshake(hugeFrame(62)),
     ...{ codes: [3], says: /protocol/, mostS: 60 },
   },
   {

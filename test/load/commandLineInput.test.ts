@@ -78,7 +78,7 @@ describe('signalr-bench with bad input', function () {
     [
       '10^9 connections',
       ['--set', 'config.connections=1000000000', '--set', 'config.step=0'],
-      /connections must be at most 1,000,000/,
+      /1 error to correct first/,
     ],
     [
       'more connections than descriptors',

@@ -10,19 +10,19 @@ import type { ClusterAccess } from './kubectl';
 import { ownedBy, ownerOf, podOf, type ClusterRun } from './manifest';
 
 /** What was found, why it matters, and what to do. */
-interface Found {
+interface Outcome {
   /** `note`: worth knowing, or could not be found out. `bad`: a run would not start. */
   readonly status: 'good' | 'note' | 'warning' | 'bad';
   readonly text: string;
   readonly advice?: string;
 }
 
-export type Finding = Found & { readonly check: string };
+export type Finding = Outcome & { readonly check: string };
 
 /** @throws ExpectedError where the cluster does not answer */
-type Check = (view: ClusterView, run: ClusterRun) => Found[] | Promise<Found[]>;
+type Check = (view: ClusterView, run: ClusterRun) => Outcome[] | Promise<Outcome[]>;
 
-const found = (status: Found['status'], text: string, advice?: string): Found => ({
+const finding = (status: Outcome['status'], text: string, advice?: string): Outcome => ({
   status,
   text,
   ...(advice && { advice }),
@@ -34,14 +34,14 @@ const level = 'pod-security.kubernetes.io/enforce';
  * Whether the namespace is there, and what it asks of pods. Those of a run keep to `restricted`, the strictest level,
  * so that none is refused. Source: Kubernetes documentation, "Pod Security Standards", heading "Restricted".
  */
-async function checkNamespace(view: ClusterView): Promise<Found[]> {
+async function checkNamespace(view: ClusterView): Promise<Outcome[]> {
   const { namespace } = await view.place();
   const enforced = (await view.labels())[level];
   const asks =
     enforced === undefined
       ? 'asks no Pod Security level'
       : `asks pods for Pod Security level ${enforced}`;
-  return [found('good', `${namespace} ${asks}; those of a run keep to restricted`)];
+  return [finding('good', `${namespace} ${asks}; those of a run keep to restricted`)];
 }
 
 /** What the user must be allowed in the namespace, by resource. */
@@ -67,19 +67,19 @@ const rights = Object.entries(needed).flatMap(([resource, verbs]) =>
 
 const rightWords = ({ verb, resource }: Right): string => `${verb} ${resource}`;
 
-async function checkRights(view: ClusterView): Promise<Found[]> {
+async function checkRights(view: ClusterView): Promise<Outcome[]> {
   const { namespace } = await view.place();
   const may = await view.may([...rights, ...useful.map(([right]) => right)]);
   const missing = rights.filter((_right, at) => may[at] !== true).map(rightWords);
   const notes = useful
     .filter((_right, at) => may[rights.length + at] !== true)
     .map(([right, missed]) =>
-      found('note', `You may not ${rightWords(right)}: ${missed}. A run does without.`),
+      finding('note', `You may not ${rightWords(right)}: ${missed}. A run does without.`),
     );
   const first =
     missing.length === 0
-      ? found('good', `all ${rights.length} that a run needs in namespace ${namespace}`)
-      : found(
+      ? finding('good', `all ${rights.length} that a run needs in namespace ${namespace}`)
+      : finding(
           'bad',
           `You may not ${missing.join(', ')} in namespace ${namespace}.`,
           `Ask for these rights, or name another namespace${view.words.namespace}.`,
@@ -87,13 +87,13 @@ async function checkRights(view: ClusterView): Promise<Found[]> {
   return [first, ...notes];
 }
 
-async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Found[]> {
+async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Outcome[]> {
   const open = (await view.nodes()).filter(({ isOpen, isLinux }) => isOpen && isLinux);
   const cores = open.reduce((sum, node) => sum + node.cores, 0);
   const memory = open.reduce((sum, node) => sum + node.memoryBytes, 0);
   if (open.length === 0)
     return [
-      found(
+      finding(
         'warning',
         'No Linux node is ready for pods now.',
         'Where the cluster adds nodes by itself, agents wait for them; else add some.',
@@ -104,7 +104,7 @@ async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Found[]> 
   const asked = askedCores(run);
   if (asked > cores)
     return [
-      found(
+      finding(
         'warning',
         `${all}; ${agents} agents and what leads them ask for ${coresWords(asked)}.`,
         'Use fewer agents, or add nodes: pods that find no place keep the run waiting.',
@@ -112,11 +112,11 @@ async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Found[]> 
     ];
   return [
     agents > open.length
-      ? found(
+      ? finding(
           'note',
           `${all}. ${agents} agents share them: several on one node have one network, and its outbound ports, together.`,
         )
-      : found('good', all),
+      : finding('good', all),
   ];
 }
 
@@ -154,7 +154,7 @@ const morePorts =
 async function checkOutbound(
   view: ClusterView,
   { agents, connections, hosts = [] }: ClusterRun,
-): Promise<Found[]> {
+): Promise<Outcome[]> {
   const { server = '' } = await view.place();
   const isAksServer = aksServer.test(server);
   const nodes = await view.nodes().catch((error: unknown) => {
@@ -163,24 +163,24 @@ async function checkOutbound(
     throw error;
   });
   if (!isAksServer && !nodes.some(({ isAks }) => isAks))
-    return [found('good', 'no limit is known: these are not nodes of AKS')];
+    return [finding('good', 'no limit is known: these are not nodes of AKS')];
   const [, ports] = defaultPorts.find(([upTo]) => nodes.length <= upTo)!;
   const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
   const isPublic = hosts.some((host) => serviceOfHost(host) !== undefined);
   if (connections === undefined || (hosts.length > 0 && !isPublic)) {
     const most = `${perNode}: so many connections at most from one node to one service of Azure.`;
-    return [found('note', most, morePorts)];
+    return [finding('note', most, morePorts)];
   }
   const open = nodes.filter(({ isOpen }) => isOpen).length;
   const places = Math.max(1, nodes.length === 0 ? agents : Math.min(agents, open));
   const each = Math.ceil(connections / places);
   return [
     each <= ports
-      ? found(
+      ? finding(
           'good',
           `${formatCount(each)} connections from each node, ${formatCount(ports)} ports`,
         )
-      : found(
+      : finding(
           'warning',
           `${perNode}, and ${formatCount(each)} connections would come from each.`,
           morePorts,
@@ -191,11 +191,11 @@ async function checkOutbound(
 /** Source: Kubernetes documentation, "Secrets", heading "Constraints on Secret data": 1 MiB at most. Some of it is for keys. */
 const mostBytes = 1_000_000;
 
-function checkSize(_view: ClusterView, { files }: ClusterRun): Found[] {
+function checkSize(_view: ClusterView, { files }: ClusterRun): Outcome[] {
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= mostBytes) return [];
   return [
-    found(
+    finding(
       'bad',
       `The scenario and the files that it names have ${formatBytes(bytes)}; ${formatBytes(mostBytes)} of them fit into a cluster.`,
       'Use smaller files: agents, wherever they are, take up to 1 MB of them.',
@@ -204,10 +204,10 @@ function checkSize(_view: ClusterView, { files }: ClusterRun): Found[] {
 }
 
 /** The bus of a run in a cluster has no TLS. */
-function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Found[] {
+function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Outcome[] {
   if (secretFiles.length === 0) return [];
   return [
-    found(
+    finding(
       'warning',
       `The bus of the run has no TLS: ${listed(secretFiles)} can be read by whoever listens on the network of the cluster.`,
       'Where others may listen there, sign tokens by a rule (identities.rule) with a key from a Secret.',
@@ -215,15 +215,15 @@ function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Found[]
   ];
 }
 
-const notePolicy = (): Found[] => [
-  found(
+const notePolicy = (): Outcome[] => [
+  finding(
     'note',
     'not known: a cluster does not say whether its network keeps policies. A run makes one, so that only its own pods reach its bus; elsewhere the key of the bus alone keeps others out.',
   ),
 ];
 
-const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Found[] => [
-  found(
+const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Outcome[] => [
+  finding(
     'note',
     `${image} (agents, coordinator) and ${busImage} (bus) will be pulled by the nodes.`,
     `A closed network needs mirrors of both${words.images}.`,
@@ -231,7 +231,7 @@ const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Fo
 ];
 
 /** Asks the cluster itself whether it would take the objects of a run: its own rules and those of others. */
-async function dryRun(view: ClusterView, run: ClusterRun): Promise<Found[]> {
+async function dryRun(view: ClusterView, run: ClusterRun): Promise<Outcome[]> {
   const objects = [ownerOf(run), ...ownedBy('00000000-0000-0000-0000-000000000000', run)];
   // Quotas and limits of a namespace are for pods, which others make for the run.
   const pods = objects.flatMap((object): Pod[] => {
@@ -242,7 +242,7 @@ async function dryRun(view: ClusterView, run: ClusterRun): Promise<Found[]> {
   const [mayPods] = await view.may([{ verb: 'create', resource: 'pods' }]);
   await view.tryOut([...objects, ...(mayPods ? pods : [])]);
   const ofPods = mayPods ? ', and its pods one by one' : '';
-  return [found('good', `the cluster would take all objects of a run${ofPods}`)];
+  return [finding('good', `the cluster would take all objects of a run${ofPods}`)];
 }
 
 /** What is worth knowing before each run: the others are for whoever sets a cluster up. */
@@ -273,7 +273,7 @@ async function lookInto(
       if (!(error instanceof ExpectedError)) throw error;
       const isUnknown = error.code === 'cluster-rights' && look !== dryRun;
       const text = isUnknown ? 'not known: you may not read it.' : error.message;
-      return [{ check, ...found(isUnknown ? 'note' : 'bad', text) }];
+      return [{ check, ...finding(isUnknown ? 'note' : 'bad', text) }];
     }
   });
   return (await Promise.all(findings)).flat();
@@ -297,14 +297,14 @@ export async function examineCluster(
     const { context, server: url } = place;
     const at = context === undefined ? 'inside a cluster' : `context ${context}`;
     const first = [
-      { check: 'kubectl', ...found('good', `${client}, ${at}`) },
-      { check: 'server', ...found('good', `${server}${url ? `, ${url}` : ''}`) },
+      { check: 'kubectl', ...finding('good', `${client}, ${at}`) },
+      { check: 'server', ...finding('good', `${server}${url ? `, ${url}` : ''}`) },
     ];
     return { ...place, findings: [...first, ...(await lookInto(checks, view, run))] };
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
     const check = place === undefined ? 'kubectl' : 'server';
-    return { ...place, findings: [{ check, ...found('bad', error.message) }] };
+    return { ...place, findings: [{ check, ...finding('bad', error.message) }] };
   }
 }
 
@@ -320,12 +320,12 @@ export async function checkBeforeRun(
   const view = new ClusterView(kubectl, namespace);
   // The first question alone: whoever has to sign in shall be asked once.
   const all = [...(await checkRights(view)), ...(await lookInto(beforeRun, view, run))];
-  const textsOf = (status: Found['status']): string[] =>
+  const textsOf = (status: Outcome['status']): string[] =>
     all.filter((each) => each.status === status).map(findingText);
   const bad = textsOf('bad');
   if (bad.length > 0) throw new ExpectedError('cluster-checks', bad.join(' '));
   return textsOf('warning');
 }
 
-const findingText = ({ text, advice }: Found): string =>
+const findingText = ({ text, advice }: Outcome): string =>
   advice === undefined ? text : `${text} ${advice}`;

@@ -27,7 +27,7 @@ export class RunPublisher {
   private isStopped = false;
   /** Somebody who looks at the run wants it to end in order; once. */
   readonly onStop = this.stopEmitter.event;
-  private readonly viewed = deferred<void>();
+  private readonly viewed = deferred();
 
   constructor(bus: Bus, subjects: RunSubjects) {
     this.writer = new LogWriter(bus, subjects.view, 'view');

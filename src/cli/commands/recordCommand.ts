@@ -134,13 +134,13 @@ function endings(
   io: ProcessIo,
   stdinEnded: RecordDeps['stdinEnded'],
 ): Endings {
-  const { promise: over, resolve: end } = deferred<void>();
+  const { promise: over, resolve: end } = deferred();
   const subscription = io.onSignal((signal) => {
     // Ctrl+C reaches every process of a terminal; one that an editor has started ends with its input.
     if (signal === 'SIGTERM' || !exitWithStdin) end();
   });
   const timer = forMs === undefined ? undefined : setTimeout(end, forMs);
-  if (exitWithStdin) inBackground(stdinEnded(() => undefined).then(end));
+  if (exitWithStdin) inBackground(stdinEnded(() => undefined).then(() => end()));
   return {
     over,
     end,

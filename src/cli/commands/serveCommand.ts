@@ -132,7 +132,7 @@ function servingRun(
     let take = (line: string): void => {
       lines.push(line);
     };
-    const { promise: first, resolve: come } = deferred<void>();
+    const { promise: first, resolve: come } = deferred();
     const inputEnded = deps.stdinEnded((line) => {
       take(line);
       come();
@@ -165,7 +165,7 @@ function serving<Flags extends ServeFlags>(
 ): (flags: Flags, io: ProcessIo, deps: ServeDeps) => Promise<number> {
   return async ({ exitWithStdin = false, ...flags }, io, deps) => {
     const { stdout, stderr, onSignal } = io;
-    const { promise: stopped, resolve: stop } = deferred<void>();
+    const { promise: stopped, resolve: stop } = deferred();
     const subscription = onSignal((signal) => {
       // Ctrl+C reaches every process of a terminal; a server that belongs to a run outlives its orderly end.
       if (signal === 'SIGTERM' || !exitWithStdin) stop();
@@ -177,7 +177,7 @@ function serving<Flags extends ServeFlags>(
           'url' in server ? { url: server.url } : { connectionString: server.connectionString };
         stdout.write(`${JSON.stringify(first)}\n`);
         if (exitWithStdin)
-          inBackground((server.inputEnded ?? deps.stdinEnded(() => undefined)).then(stop));
+          inBackground((server.inputEnded ?? deps.stdinEnded(() => undefined)).then(() => stop()));
         else stderr.write(`${note}\n`);
         await stopped;
       } finally {

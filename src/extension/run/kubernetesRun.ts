@@ -139,7 +139,7 @@ class FollowedCluster implements FollowedRun {
   }
 
   get snapshots(): readonly Snapshot[] {
-    return this.viewed.kept.all;
+    return this.viewed.snapshots.all;
   }
 
   finish({ result, folder }: FinishedRun): void {

@@ -63,7 +63,7 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
   switch (kind) {
     case 'missing':
       return isBench
-        ? 'Run `signalr-bench doctor --target URL`: it prints the C# code that adds what is missing.'
+        ? 'Run `signalr-bench doctor --target URL`: it prints C# of a hub that has what is missing.'
         : 'Correct the name in the scenario, or add the method to the hub.';
     case 'arguments':
       return isBench

@@ -91,7 +91,6 @@ describe('at a shell', () => {
       )
         .trimEnd()
         .split('\n');
-    assert.deepEqual(replies(`${program} est`), ['estimate']);
     assert.deepEqual(replies(`${program} run --set config.protocol=`), ['json', 'messagepack']);
     assert.deepEqual(replies(`${program} validate one`), ['one scenario.yaml']);
   });

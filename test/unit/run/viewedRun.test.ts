@@ -76,7 +76,7 @@ describe('a run that is seen and kept here', () => {
       shown.map(({ tick }) => tick),
       [1, 2],
     );
-    assert.equal(begun[0]!.kept.all.length, 2);
+    assert.equal(begun[0]!.snapshots.all.length, 2);
     assert.ok(folder !== undefined && folder === begun[0]!.folder.path);
     assert.equal(result.id, path.basename(folder));
     assert.deepEqual(readdirSync(folder).sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
