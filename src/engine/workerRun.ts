@@ -18,7 +18,7 @@ import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restC
 import type { PersistentSends } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
 import { Connections, pingTurnUs, type WorkerSockets } from './connect/connections';
-import type { SessionParts } from './send/entrySender';
+import type { ReceivedMessage, SessionParts } from './send/entrySender';
 import { EntrySenders } from './send/entrySenders';
 import { MessageRows } from './send/messageRows';
 import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
@@ -294,25 +294,21 @@ export class WorkerRun implements Driven {
     this.receiver.changed(change);
   };
 
-  private readonly handleOther = (
-    connection: HubConnection,
-    message: HubMessage,
-    bytes: number,
-  ): void => {
-    if (message.type === hubMessageType.ping) this.recorder.soFar.pingsReceived += 1;
-    else if (message.type === hubMessageType.close)
+  private readonly handleOther = (at: ReceivedMessage, message: HubMessage): void => {
+    const { connection } = at;
+    const { ping, close, completion, invocation, streamItem } = hubMessageType;
+    if (message.type === ping) this.recorder.soFar.pingsReceived += 1;
+    else if (message.type === close)
       connection.closedByServer(message.error ?? '', message.allowReconnect === true);
     else if (
-      message.type === hubMessageType.completion &&
+      message.type === completion &&
       this.senders.completed(connection, message, this.nowUs())
     )
       return;
     else if (this.preparation.handle(connection, message)) return;
-    else if (message.type === hubMessageType.invocation)
-      this.senders.called(connection, message, this.nowUs(), bytes);
-    else if (message.type === hubMessageType.streamItem)
-      this.senders.streamed(connection, message, this.nowUs(), bytes);
-    else if (message.type === hubMessageType.completion && typeof message.error === 'string')
+    else if (message.type === invocation) this.senders.called(at, message);
+    else if (message.type === streamItem) this.senders.streamed(at, message);
+    else if (message.type === completion && typeof message.error === 'string')
       this.recorder.error('invocation', shownText(message.error));
   };
 

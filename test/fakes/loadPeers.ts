@@ -1,6 +1,5 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { WebSocketServer, type WebSocket } from 'ws';
 import { opcode } from '../../src/wire/socket/frame';
 import { serverFrame as frameOf } from './frames';
 import { acceptOf, upgraded } from './rawHub';
@@ -100,35 +99,4 @@ export function rawPeer(behave: (socket: Socket) => void): Promise<Peer> {
       socket.on('data', readHead);
     }),
   );
-}
-
-/** One `Echo` that a client has sent, with ways to answer it. */
-export interface EchoCall {
-  /** All clients past their handshake, in the order in which they came. */
-  readonly clients: readonly WebSocket[];
-  readonly client: WebSocket;
-  /** The delivery, ready to be sent to anybody. */
-  readonly delivery: string;
-}
-
-/** A hub whose `Echo` does what the test wants. It greets nobody and knows no other method. */
-export async function echoPeer(answer: (call: EchoCall) => void): Promise<Peer> {
-  const server = createHttpServer();
-  const clients: WebSocket[] = [];
-  new WebSocketServer({ server, clientTracking: false }).on('connection', (client) => {
-    client.on('error', () => undefined);
-    client.on('message', (data: Buffer) => {
-      for (const text of data.toString().split(separator).slice(0, -1)) {
-        const message = JSON.parse(text) as Record<string, unknown>;
-        if ('protocol' in message) {
-          clients.push(client);
-          client.send(`{}${separator}`);
-        } else if (message['target'] === 'Echo') {
-          const delivery = { type: 1, target: 'RecordLatency', arguments: message['arguments'] };
-          answer({ clients, client, delivery: JSON.stringify(delivery) + separator });
-        }
-      }
-    });
-  });
-  return listenOnLoopback(server);
 }

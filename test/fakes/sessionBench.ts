@@ -114,10 +114,10 @@ export class SessionBench {
     const { sender } = this;
     this.receiver = new Receiver(plan, populations, recorder, {
       ...{ nowUs, members, handled: this.time.inputHandled },
-      other: (connection, message, bytes) => {
-        if (message.type === 3) sender.completed!(connection, message, this.nowUs);
-        if (message.type === 1) sender.called?.(connection, message, this.nowUs, bytes);
-        if (message.type === 2) sender.streamed!(connection, message, this.nowUs, bytes);
+      other: (at, message) => {
+        if (message.type === 3) sender.completed!(at.connection, message, this.nowUs);
+        if (message.type === 1) sender.called?.(at, message);
+        if (message.type === 2) sender.streamed!(at, message);
       },
       streams: {
         arrived: () => undefined,

@@ -59,7 +59,7 @@ export class StreamBench {
         arrived: (_entry, index, source, sequence) => this.sender.arrived(index, source, sequence),
         itemCame: (...item) => this.sender.itemCame(...item),
       },
-      other: (connection, message) => {
+      other: ({ connection }, message) => {
         assert.equal(message.type, 3);
         assert.ok(this.sender.completed(connection, message, this.nowUs));
       },

@@ -123,21 +123,6 @@ describe('connections that come and go', function () {
       assert.ok(run.verdict.reasons.some(({ code }) => code === 'slo-dropped'));
     }));
 
-  test('repairs what could not be opened, and counts it as connected then', () =>
-    withHubHere('--refuse 15', async ({ url }) => {
-      // Each has three tries: at least three connections fail, and at most five.
-      const run = await loadRun({
-        target: url,
-        config: { connections: 6, repair: true, reconnectDelay: '100ms', singleStepDuration: '2s' },
-      });
-      assert.equal(run.ending, 'completed');
-      assert.deepEqual(run.errors, { upgrade: 15 });
-      const { connected, failed, dropped, reconnected } = run.connections;
-      assert.deepEqual([connected, failed, dropped, reconnected], [6, 0, 0, 0]);
-      assertNothingLost(onlyStep(run));
-      assertConsistent(run);
-    }));
-
   test('leaves those in their last moment alone when a step begins, and lets no life grow by it', () =>
     withHubHere('--delay 300ms', async ({ url }) => {
       const run = await loadRun({

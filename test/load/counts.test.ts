@@ -119,17 +119,6 @@ describe('exact counts against the embedded hub', function () {
     assert.deepEqual(missedBy(run), []);
   });
 
-  it('paces in the closed way', async () => {
-    const run = await loadRun({ target: hub.url, config: { pacing: 'closed' } });
-    const step = onlyStep(run);
-    assertConsistent(run);
-    assert.equal(step.lost + step.duplicated + step.extra + step.outOfOrder, 0);
-    assert.equal(step.sent, step.offered);
-    // One message of a sender follows the one before, so a busy machine sends fewer, never more.
-    assert.ok(step.sent > 0 && step.sent <= 20 * (perSender + 1), `${step.sent} sent`);
-    assert.deepEqual(step.latencyUs, step.sendLatencyUs);
-  });
-
   it('spreads connections over several URLs', async () => {
     const second = await startHubHere();
     try {

@@ -62,42 +62,4 @@ describe('use cases side by side', function () {
     for (const entry of onlyStep(run).entries!) assertExact(entry, 60, 60);
     assertConsistent(run);
   });
-
-  it('may be the same twice, in groups of their own, while connections come, go and move', async () => {
-    const groups = { groupCount: 3, groupsPerConnection: 2 };
-    const run = await loadRun({
-      target: hub.url,
-      workers: 2,
-      entries: [
-        { name: 'sendToGroup', parameters: groups },
-        { name: 'sendToGroup', parameters: { ...groups, groupCount: 5, sendersPer: 'group' } },
-        { name: 'frequentJoinLeaveGroup', parameters: { ...groups, joinLeaveInterval: '100ms' } },
-        { name: 'sendToClient' },
-        { name: 'broadcast', parameters: { sendingInterval: '100ms' } },
-      ],
-      config: {
-        connections: 40,
-        baseSending: 20,
-        sendingSteps: 1,
-        singleStepDuration: '1s',
-        lifetime: '600ms',
-      },
-    });
-    assert.equal(run.ending, 'completed');
-    const step = onlyStep(run);
-    assert.deepEqual(namesOf(step).slice(0, 3), [
-      'sendToGroup 1',
-      'sendToGroup 2',
-      'frequentJoinLeaveGroup',
-    ]);
-    assert.ok(run.connections.reconnected > 0, `${run.connections.reconnected} reconnected`);
-    assert.ok(step.membership!.joins > 0);
-    for (const { name, sent, lost, duplicated, latencyUs } of step.entries!) {
-      assert.equal(duplicated, 0, name);
-      // Who leaves takes part no more a second before: what a busy machine brings later than that is lost.
-      if (latencyUs.max < 900_000) assert.equal(lost, 0, name);
-      assert.ok(sent > 0, name);
-    }
-    assertConsistent(run);
-  });
 });

@@ -59,23 +59,6 @@ describe('workers in processes of their own', function () {
     assert.ok(step.generator.cpuUsPerMessage > 0);
   });
 
-  it('count exactly while connections join and leave', async () => {
-    const done = await run({
-      useCase: 'broadcast',
-      config: { lifetime: '1s', singleStepDuration: '2s', arrivingRate: 100 },
-    });
-    assert.equal(done.ending, 'completed');
-    assert.deepEqual(done.errors, {});
-    const step = onlyStep(done);
-    assertConsistent(done);
-    assert.ok((done.connections.life?.closed ?? 0) > 0, 'connections came and went');
-    assert.ok(step.sent > 0 && step.expected > step.sent, `${step.sent} to ${step.expected}`);
-    assert.deepEqual([step.duplicated, step.outOfOrder], [0, 0]);
-    assert.equal(step.ambiguous, undefined);
-    // Who leaves takes part no more a second before: what a machine brings later than that is lost.
-    if (step.latencyUs.max < 900_000) assert.equal(step.lost, 0);
-  });
-
   it('end the run with what was measured when one is killed', async function () {
     needsLinux(this, 'the list of child processes in /proc');
     const done = await run({

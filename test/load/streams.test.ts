@@ -52,29 +52,6 @@ describe('streams against the embedded hub', function () {
       assertExact(down!, 25, 75);
       assert.equal(down!.payloadBytesOut, 75 * 200);
     });
-
-  it('items with a time of their own, as far as they are due in the step', async () => {
-    // Of the six streams in 500 ms the last two have no room for the third item.
-    const perSender = 3 + 3 + 3 + 2 + 1;
-    const sizes = { messageSizes: '100B 90%, 1KB 10%', streamingItemSendDelay: '100ms' };
-    const run = await loadRun({
-      target: hub.url,
-      entries: ['both', 'download'].map((streamDirection) => ({
-        ...{ name: 'streamingEcho', senders: 10 },
-        parameters: { ...parameters, ...sizes, streamDirection },
-      })),
-      config: { warmup: 0 },
-    });
-    assertUndisturbed(run);
-    const [both, down] = onlyStep(run).entries!;
-    // Senders start one after the other within the interval, so that some have one item fewer.
-    for (const { expected } of [both!, down!])
-      assert.ok(expected > 10 * (perSender - 3) && expected <= 10 * perSender, `${expected} items`);
-    assertExact(both!, both!.expected, both!.expected);
-    assertExact(down!, 10 * 5, down!.expected);
-    // The hub waits as long again before it gives an item back.
-    assert.ok(both!.latencyUs.p50 >= 100_000, `${both!.latencyUs.p50} us`);
-  });
 });
 
 describe('what a target does wrong with streams is counted exactly', function () {

@@ -3,7 +3,6 @@ import type { Plan } from '../../plan/plan';
 import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 import type { HubRun, OwnCall } from '../../usecases/useCase';
 import { shownText } from '../../wire/connectFailure';
-import type { HubConnection } from '../../wire/hub/clientConnection';
 import { isAt, type ArgumentsAt, type HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, type HubMessage, type Invocation } from '../../wire/message/hubMessage';
 import {
@@ -14,7 +13,7 @@ import {
   type MessageLayout,
 } from '../../wire/message/messageLayout';
 import { isStamp, stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
-import type { TakeItem } from '../send/entrySender';
+import type { ReceivedMessage, TakeItem } from '../send/entrySender';
 import { callNumber, callNumberAt } from '../send/openStream';
 
 /** What deliveries look like, and where their stamp stands. */
@@ -325,41 +324,20 @@ export class OwnItems {
   }
 
   /** False for everything that does not begin as usual. */
-  takeUsual(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
-    const { pattern } = this;
-    if (!pattern.matches(buffer, start, end)) return false;
-    const call = callNumberAt(buffer, start + pattern.idAt);
-    return this.tryTake(connection, call, end - start, wireBytes, nowUs);
+  takeUsual(at: ReceivedMessage): boolean {
+    const { bytes, start, end } = at;
+    if (!this.pattern.matches(bytes, start, end)) return false;
+    return this.tryTake(at, callNumberAt(bytes, start + this.pattern.idAt));
   }
 
   /** The same for a message that was parsed as a whole. */
-  take(
-    connection: HubConnection,
-    message: HubMessage,
-    bodyBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
-    if (message.type !== hubMessageType.streamItem) return false;
-    const call = callNumber(message.invocationId);
-    return this.tryTake(connection, call, bodyBytes, wireBytes, nowUs);
+  take(at: ReceivedMessage, message: HubMessage): boolean {
+    const isItem = message.type === hubMessageType.streamItem;
+    return isItem && this.tryTake(at, callNumber(message.invocationId));
   }
 
-  private tryTake(
-    connection: HubConnection,
-    call: number,
-    bodyBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
-    const payloadBytes = Math.max(0, bodyBytes - this.envelopeBytes);
-    return call >= 0 && this.follower.itemCame(connection, call, payloadBytes, wireBytes, nowUs);
+  private tryTake(at: ReceivedMessage, call: number): boolean {
+    const payloadBytes = Math.max(0, at.bodyBytes - this.envelopeBytes);
+    return call >= 0 && this.follower.itemCame(at, call, payloadBytes);
   }
 }

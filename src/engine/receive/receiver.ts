@@ -22,7 +22,7 @@ import {
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { MemberChange, SharedMembers } from '../prepare/sharedMembers';
 import type { SharedReach } from '../prepare/sharedReach';
-import type { MessageBody, TakeItem } from '../send/entrySender';
+import type { ReceivedMessage, TakeItem } from '../send/entrySender';
 
 /** Whom the receiver asks and whom it hands on to. */
 interface ReceiverContext {
@@ -36,8 +36,8 @@ interface ReceiverContext {
   readonly worker?: number;
   /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: SharedReach | undefined;
-  /** Any hub message that is no delivery of this run; `bytes` without what marks its end. */
-  readonly other: (connection: HubConnection, message: HubMessage, bytes: number) => void;
+  /** Any hub message that is no delivery of this run. */
+  readonly other: (at: ReceivedMessage, message: HubMessage) => void;
   /** All that came at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
   /** Follows the streams that are open; absent where there are none. */
@@ -45,19 +45,14 @@ interface ReceiverContext {
     /** A delivery of an entry has come, from a source counted within the entry. */
     arrived(entry: number, index: number, source: number, sequence: number): void;
     /** The answer to a call of a session, or its callback. */
-    answered?(
-      entry: number,
-      index: number,
-      call: number,
-      sequence: number,
-      nowUs: number,
-      body: MessageBody,
-    ): void;
+    answered?(entry: number, at: ReceivedMessage, call: number, sequence: number): void;
     readonly itemCame: TakeItem;
   };
 }
 
 type Listening = Required<Pick<HubListener, 'received' | 'message'>>;
+
+const nowhere = Buffer.alloc(0);
 
 /** About what stands around the result of an answer, whose id is a stamp. */
 const answerEnvelopeBytes = 96;
@@ -88,11 +83,12 @@ export class Receiver implements Listening {
   /** Of each worker its agent where that is another one; absent where all read one clock. */
   private readonly otherAgent: readonly (number | undefined)[] | undefined;
   private readonly fresh = new FreshArrivals();
-  /** Whether there are sessions, which read answers. */
-  private readonly followsCalls: boolean;
   private damagedText: string | undefined;
-  /** Where the message at hand stands. */
-  private readonly body: MessageBody = { bytes: Buffer.alloc(0), start: 0, end: 0 };
+  /** The message at hand. */
+  private readonly at: ReceivedMessage = {
+    ...{ connection: undefined as unknown as HubConnection, nowUs: 0 },
+    ...{ wireBytes: 0, bodyBytes: 0, bytes: nowhere, start: 0, end: 0 },
+  };
 
   constructor(
     private readonly plan: Plan,
@@ -126,7 +122,6 @@ export class Receiver implements Listening {
     const ownStreams =
       this.streams.some((streams) => streams?.own !== undefined) ||
       sessions.some((steps) => steps?.some(({ kind }) => kind === 'stream'));
-    this.followsCalls = sessions.some((steps) => steps !== undefined);
     if (follower !== undefined && ownStreams) this.ownItems = new OwnItems(plan.protocol, follower);
     const { worker = 0 } = context;
     if (haveOwnClocks(plan)) {
@@ -140,32 +135,40 @@ export class Receiver implements Listening {
   }
 
   readonly received: Listening['received'] = (connection, buffer, start, end, frameBytes) => {
-    const nowUs = this.context.nowUs();
-    connection.lastReceivedUs = nowUs;
+    const { codec, span, ownItems, at } = this;
+    const nowUs = this.begin(connection);
     let headerBytes = frameBytes - (end - start);
-    const { codec, span, ownItems } = this;
-    for (let at = start; at < end && !connection.stopped; at = span.next) {
-      codec.find(buffer, at, end, span);
-      const wireBytes = span.next - at + headerBytes;
+    at.bytes = buffer;
+    for (let from = start; from < end && !connection.stopped; from = span.next) {
+      codec.find(buffer, from, end, span);
+      at.start = span.start;
+      at.end = span.end;
+      at.bodyBytes = span.end - span.start;
+      at.wireBytes = span.next - from + headerBytes;
       headerBytes = 0;
-      if (ownItems?.takeUsual(connection, buffer, span.start, span.end, wireBytes, nowUs)) continue;
-      const pattern =
-        this.usual(buffer, span.start, span.end) ??
-        this.unusual(connection, buffer, span.start, span.end, wireBytes, nowUs);
-      if (pattern === undefined) continue;
-      if (this.followsCalls) this.noteBody(buffer, span.start, span.end);
-      this.count(connection, pattern, nowUs, span.end - span.start, wireBytes);
+      if (ownItems?.takeUsual(at)) continue;
+      const pattern = this.usual(at) ?? this.unusual(at);
+      if (pattern !== undefined) this.count(at, pattern);
     }
     this.context.handled?.(nowUs, connection);
   };
 
   readonly message: Listening['message'] = (connection, message, bodyBytes, wireBytes) => {
-    const nowUs = this.context.nowUs();
-    connection.lastReceivedUs = nowUs;
-    const found = this.parsed(connection, message, bodyBytes, wireBytes, nowUs);
-    if (found !== undefined) this.count(connection, found.pattern, nowUs, bodyBytes, wireBytes);
+    const { at } = this;
+    const nowUs = this.begin(connection);
+    Object.assign(at, { bodyBytes, wireBytes, bytes: nowhere, start: 0, end: 0 });
+    const found = this.parsed(at, message);
+    if (found !== undefined) this.count(at, found.pattern);
     this.context.handled?.(nowUs, connection);
   };
+
+  private begin(connection: HubConnection): number {
+    const nowUs = this.context.nowUs();
+    connection.lastReceivedUs = nowUs;
+    this.at.connection = connection;
+    this.at.nowUs = nowUs;
+    return nowUs;
+  }
 
   /** One of the connections joins or leaves: what came of late may not be certain any more. */
   changed(change: MemberChange): void {
@@ -178,48 +181,32 @@ export class Receiver implements Listening {
       for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
   }
 
-  private noteBody(bytes: Buffer, start: number, end: number): void {
-    const { body } = this;
-    body.bytes = bytes;
-    body.start = start;
-    body.end = end;
-  }
-
   /** The pattern of a message that looks as expected and carries a stamp, which is then read. */
-  private usual(buffer: Buffer, start: number, end: number): DeliveryPattern | undefined {
+  private usual({ bytes, start, end }: ReceivedMessage): DeliveryPattern | undefined {
     for (const pattern of this.patterns) {
-      const at = pattern.usualStamp(buffer, start, end);
-      if (at >= 0 && readStamp(buffer, at, this.stamp)) return pattern;
+      const stampAt = pattern.usualStamp(bytes, start, end);
+      if (stampAt >= 0 && readStamp(bytes, stampAt, this.stamp)) return pattern;
     }
     return undefined;
   }
 
   /** The same for a message that looks different; what is no delivery is handed on. */
-  private unusual(
-    connection: HubConnection,
-    buffer: Buffer,
-    start: number,
-    end: number,
-    wireBytes: number,
-    nowUs: number,
-  ): DeliveryPattern | undefined {
-    const message = this.codec.read(buffer, start, end);
-    const found = message && this.parsed(connection, message, end - start, wireBytes, nowUs);
+  private unusual(at: ReceivedMessage): DeliveryPattern | undefined {
+    const { bytes, start, end } = at;
+    const message = this.codec.read(bytes, start, end);
+    const found = message && this.parsed(at, message);
     if (found === undefined) return undefined;
-    const stampAt = buffer.indexOf(found.text, start, 'latin1');
-    if (stampAt >= start && stampAt < end) found.pattern.learn?.(buffer, start, stampAt);
+    const stampAt = bytes.indexOf(found.text, start, 'latin1');
+    if (stampAt >= start && stampAt < end) found.pattern.learn?.(bytes, start, stampAt);
     return found.pattern;
   }
 
   /** The same for a message as data, with the text of its stamp. */
   private parsed(
-    connection: HubConnection,
+    at: ReceivedMessage,
     message: HubMessage,
-    bodyBytes: number,
-    wireBytes: number,
-    nowUs: number,
   ): { readonly pattern: DeliveryPattern; readonly text: string } | undefined {
-    if (this.ownItems?.take(connection, message, bodyBytes, wireBytes, nowUs)) return undefined;
+    if (this.ownItems?.take(at, message)) return undefined;
     let damaged: string | undefined;
     for (const pattern of this.patterns) {
       const text = pattern.stampIn(message);
@@ -233,28 +220,18 @@ export class Receiver implements Listening {
       if (problem !== undefined) this.recorder.error('other', problem);
       pattern.keepName?.(message);
     }
-    this.countOther(message, bodyBytes, wireBytes, nowUs);
-    this.context.other(connection, message, bodyBytes);
+    const { invocation, completion, streamItem } = hubMessageType;
+    // Pings and the like are no messages.
+    if (message.type === invocation) this.countPush(at, message.target);
+    else if (message.type === completion || message.type === streamItem) this.countPush(at);
+    this.context.other(at, message);
     return undefined;
   }
 
-  /** What is no delivery. Pings and the like are no messages. */
-  private countOther(message: HubMessage, bytes: number, wireBytes: number, nowUs: number): void {
-    const { invocation, completion, streamItem } = hubMessageType;
-    if (message.type === invocation) this.countPush(message.target, bytes, wireBytes, nowUs);
-    else if (message.type === completion || message.type === streamItem)
-      this.countPush(undefined, bytes, wireBytes, nowUs);
-  }
-
-  /** Messages of Web PubSub have no names of their own; undefined: what only answers. */
-  private countPush(
-    target: string | undefined,
-    bytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): void {
+  /** Messages of Web PubSub have no names of their own; without a name: what only answers. */
+  private countPush({ nowUs, wireBytes, bodyBytes }: ReceivedMessage, target?: string): void {
     const name = target === undefined || this.hasNames ? target : 'message';
-    this.recorder.arrived(nowUs, wireBytes, name, bytes);
+    this.recorder.arrived(nowUs, wireBytes, name, bodyBytes);
   }
 
   /** The same words for all, with the first text as an example. */
@@ -264,17 +241,12 @@ export class Receiver implements Listening {
     this.recorder.error('other', words);
   }
 
-  private count(
-    connection: HubConnection,
-    pattern: DeliveryPattern,
-    nowUs: number,
-    bytes: number,
-    wireBytes: number,
-  ): void {
+  private count(at: ReceivedMessage, pattern: DeliveryPattern): void {
     const { stamp, recorder } = this;
+    const { nowUs, wireBytes } = at;
     const step = stamp.runId === this.plan.runId ? recorder.steps[stamp.step] : undefined;
     if (step === undefined) {
-      this.countPush(pattern.callback, bytes, wireBytes, nowUs);
+      this.countPush(at, pattern.callback);
       return;
     }
     // A source that a hub has made up must not fill the tracker.
@@ -282,7 +254,7 @@ export class Receiver implements Listening {
     const population = this.populations[entry];
     const shape = this.streams[entry];
     let counted = step.entries[entry] ?? step;
-    const { index } = connection;
+    const { index } = at.connection;
     const { calls } = counted;
     let call = 0;
     if (calls !== undefined && population !== undefined) {
@@ -291,7 +263,7 @@ export class Receiver implements Listening {
     }
     // A completion that only reports an error is no delivery.
     if (population !== undefined && this.patternsOf[entry]![call]!.kind !== pattern.kind) {
-      this.countPush(pattern.callback, bytes, wireBytes, nowUs);
+      this.countPush(at, pattern.callback);
       return;
     }
     const moves = population !== undefined && this.moving[entry]![call]!;
@@ -319,7 +291,7 @@ export class Receiver implements Listening {
       this.context.streams?.arrived(entry, index, source, stamp.sequence);
     // A session may wait for what its sender was not counted for.
     if (calls !== undefined && (meant || this.isCallback(entry, call)))
-      this.context.streams?.answered?.(entry, index, call, stamp.sequence, nowUs, this.body);
+      this.context.streams?.answered?.(entry, at, call, stamp.sequence);
     if (stamp.warmup) return;
     counted.countWireOut(wireBytes, nowUs);
     if (mayDiffer && nowUs - stamp.sentUs <= ambiguousUs && arrival !== 'duplicate')

@@ -17,21 +17,21 @@ import { DrawnPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
-/** Takes an item of a stream of the user's own; false when the connection has no such streams. */
-export type TakeItem = (
-  connection: HubConnection,
-  call: number,
-  payloadBytes: number,
-  wireBytes: number,
-  nowUs: number,
-) => boolean;
-
-/** Where a message stands as it came; good until the next one. */
-export interface MessageBody {
+/** The message at hand; good until the next one. */
+export interface ReceivedMessage {
+  connection: HubConnection;
+  nowUs: number;
+  /** With its frame, and without what marks its end. */
+  wireBytes: number;
+  bodyBytes: number;
+  /** Where it stands; nowhere, where an official client has read it. */
   bytes: Buffer;
   start: number;
   end: number;
 }
+
+/** Takes an item of a stream of the user's own; false when the connection has no such streams. */
+export type TakeItem = (at: ReceivedMessage, call: number, payloadBytes: number) => boolean;
 
 /** What only sessions need, loaded where there are some. */
 export interface SessionParts {
@@ -134,23 +134,17 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   /** False when the item is of no stream of this entry. */
   itemCame?(...item: Parameters<TakeItem>): boolean;
   /**
-   * The answer to a call of a session, or a callback of one, was counted at the connection of that index.
+   * The answer to a call of a session, or a callback of one, was counted.
    *
    * @returns the client method that was called where that connection does no session of this entry
    */
-  answered?(
-    index: number,
-    call: number,
-    sequence: number,
-    nowUs: number,
-    body: MessageBody,
-  ): string | undefined;
+  answered?(at: ReceivedMessage, call: number, sequence: number): string | undefined;
   /** That client method was called by what another entry has sent. */
-  calledBack?(index: number, method: string, nowUs: number, body: MessageBody): void;
+  calledBack?(at: ReceivedMessage, method: string): void;
   /** The hub has called a client method that is no delivery. */
-  called?(connection: HubConnection, message: Invocation, nowUs: number, bytes: number): void;
+  called?(at: ReceivedMessage, message: Invocation): void;
   /** An item has come of a stream that is none of those that are measured. */
-  streamed?(connection: HubConnection, message: StreamItem, nowUs: number, bytes: number): void;
+  streamed?(at: ReceivedMessage, message: StreamItem): void;
   /** False when the completion is of none of its invocations. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 

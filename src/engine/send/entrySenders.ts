@@ -1,4 +1,4 @@
-import type { EntrySender, MessageBody, SenderDependencies } from './entrySender';
+import type { EntrySender, ReceivedMessage, SenderDependencies } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -76,46 +76,28 @@ export class EntrySenders {
     sender?.arrived?.(index, source, sequence);
   }
 
-  itemCame(
-    connection: HubConnection,
-    call: number,
-    payloadBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
-    for (const sender of this.senders)
-      if (sender.itemCame?.(connection, call, payloadBytes, wireBytes, nowUs) === true) return true;
-    return false;
+  itemCame(at: ReceivedMessage, call: number, payloadBytes: number): boolean {
+    return this.senders.some((sender) => sender.itemCame?.(at, call, payloadBytes) === true);
   }
 
   /** @param call of a session of the entry at that position, whose number this is */
-  answered(
-    position: number,
-    index: number,
-    call: number,
-    sequence: number,
-    nowUs: number,
-    body: MessageBody,
-  ): void {
+  answered(position: number, at: ReceivedMessage, call: number, sequence: number): void {
     const sender = this.senders.find((one) => one.position === position);
-    const called = sender?.answered?.(index, call, sequence, nowUs, body);
-    if (called === undefined || this.senders.length === 1) return;
-    for (const other of this.senders)
-      if (other !== sender) other.calledBack?.(index, called, nowUs, body);
+    const called = sender?.answered?.(at, call, sequence);
+    if (called === undefined) return;
+    for (const other of this.senders) if (other !== sender) other.calledBack?.(at, called);
   }
 
   /** The hub has called a client method that is no delivery. */
-  called(connection: HubConnection, message: Invocation, nowUs: number, bytes: number): void {
-    for (const sender of this.senders) sender.called?.(connection, message, nowUs, bytes);
+  called(at: ReceivedMessage, message: Invocation): void {
+    for (const sender of this.senders) sender.called?.(at, message);
   }
 
-  streamed(connection: HubConnection, message: StreamItem, nowUs: number, bytes: number): void {
-    for (const sender of this.senders) sender.streamed?.(connection, message, nowUs, bytes);
+  streamed(at: ReceivedMessage, message: StreamItem): void {
+    for (const sender of this.senders) sender.streamed?.(at, message);
   }
 
   completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
-    for (const sender of this.senders)
-      if (sender.completed?.(connection, message, nowUs) === true) return true;
-    return false;
+    return this.senders.some((one) => one.completed?.(connection, message, nowUs) === true);
   }
 }

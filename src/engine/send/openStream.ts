@@ -7,7 +7,7 @@ import { streamIdLength } from '../../wire/message/messageLayout';
 import { readHex, writeHex, type Stamp } from '../../wire/message/stamp';
 import type { Recorder } from '../recorder';
 import type { Queued } from './dueQueues';
-import type { StepWindow } from './entrySender';
+import type { ReceivedMessage, StepWindow } from './entrySender';
 
 /** The preparation's own invocations have digits only. */
 const letter = { call: 0x69, stream: 0x75 } as const;
@@ -134,8 +134,7 @@ export class OpenStream implements Queued<OpenStream> {
     to: Deliveries,
     isStray: boolean,
     payloadBytes: number,
-    wireBytes: number,
-    nowUs: number,
+    { wireBytes, nowUs }: ReceivedMessage,
   ): number | undefined {
     const { shape, delayUs, came, wanted, position } = this;
     const goesUp = shape.direction === 'both';

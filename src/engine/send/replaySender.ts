@@ -20,7 +20,7 @@ import { emptyStamp, stampLength, type Stamp } from '../../wire/message/stamp';
 import { codecOf } from '../../wire/connect/codecOf';
 import type { CallRecorder, StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueQueues';
-import { EntrySender, type SenderParts } from './entrySender';
+import { EntrySender, type ReceivedMessage, type SenderParts } from './entrySender';
 import type { SessionStepWindow } from './session';
 import { callOfStamp } from './sessionCalls';
 
@@ -253,16 +253,11 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     return template.sendTo(connection, stamp, undefined, unixMs, source);
   }
 
-  override streamed(
-    { index }: HubConnection,
-    { invocationId }: StreamItem,
-    nowUs: number,
-    bytes: number,
-  ): void {
-    const call = this.callOf(invocationId, index);
+  override streamed(at: ReceivedMessage, { invocationId }: StreamItem): void {
+    const call = this.callOf(invocationId, at.connection.index);
     const name = call === undefined ? undefined : this.itemNames[call];
     if (name !== undefined && !this.read.warmup)
-      this.dependencies.recorder.arrived!(nowUs, 0, name, bytes);
+      this.dependencies.recorder.arrived!(at.nowUs, 0, name, at.bodyBytes);
   }
 
   /** Of answers with an error; those without are counted where they are read. */

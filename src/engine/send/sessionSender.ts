@@ -12,7 +12,7 @@ import { hubMessageType } from '../../wire/message/hubMessage';
 import { codecOf } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
 import { burst, EntrySender, graceUs } from './entrySender';
-import type { MessageBody, SenderParts, StepPacing } from './entrySender';
+import type { ReceivedMessage, SenderParts, StepPacing } from './entrySender';
 import { GroupStays } from './groupStays';
 import { callNumber } from './openStream';
 import { DueHeap } from './dueQueues';
@@ -380,51 +380,36 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.events.note(session, event, heard);
   }
 
-  override called(
-    { index }: HubConnection,
-    { target, arguments: args }: Invocation,
-    nowUs: number,
-    bytes: number,
-  ): void {
-    const session = this.sessions.get(index);
+  override called(at: ReceivedMessage, { target, arguments: args }: Invocation): void {
+    const { nowUs, bodyBytes } = at;
+    const session = this.sessions.get(at.connection.index);
     const event = session === undefined || session.state === 'idle' ? 0 : this.events.bitOf(target);
     if (event === 0) return;
-    const push = { name: target, bytes, atUs: nowUs };
+    const push = { name: target, bytes: bodyBytes, atUs: nowUs };
     this.noteEvent(session!, event, { args, push }, nowUs);
   }
 
-  override calledBack(index: number, method: string, nowUs: number, body: MessageBody): void {
+  override calledBack(at: ReceivedMessage, method: string): void {
     const event = this.events.bitOf(method);
-    if (event !== 0) this.noteCallback(this.sessions.get(index), event, nowUs, body);
+    if (event !== 0) this.noteCallback(at, event);
   }
 
-  private noteCallback(
-    session: Session | undefined,
-    event: number,
-    nowUs: number,
-    { bytes, start, end }: MessageBody,
-  ): void {
+  private noteCallback(at: ReceivedMessage, event: number): void {
+    const session = this.sessions.get(at.connection.index);
     if (session === undefined || session.state === 'idle') return;
-    const message = this.codec.read(bytes, start, end);
+    const message = this.codec.read(at.bytes, at.start, at.end);
     const args = message?.type === hubMessageType.invocation ? message.arguments : undefined;
-    this.noteEvent(session, event, { args }, nowUs);
+    this.noteEvent(session, event, { args }, at.nowUs);
   }
 
-  override answered(
-    index: number,
-    number: number,
-    sequence: number,
-    nowUs: number,
-    body: MessageBody,
-  ): string | undefined {
-    const call = this.calls[number]!;
-    const session = this.sessions.get(index);
-    const { step, event } = call;
+  override answered(at: ReceivedMessage, number: number, sequence: number): string | undefined {
+    const { step, event } = this.calls[number]!;
+    const session = this.sessions.get(at.connection.index);
     if (step.kind === 'call' && step.reply === 'callback') {
-      if (event !== 0) this.noteCallback(session, event, nowUs, body);
+      if (event !== 0) this.noteCallback(at, event);
       return session === undefined ? step.callback : undefined;
     }
-    if (session !== undefined) this.takeAnswer(session, number, sequence, nowUs, body);
+    if (session !== undefined) this.takeAnswer(session, number, sequence, at);
     return undefined;
   }
 
@@ -432,8 +417,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     session: Session,
     number: number,
     sequence: number,
-    nowUs: number,
-    { bytes, start, end }: MessageBody,
+    { bytes, start, end, nowUs }: ReceivedMessage,
   ): void {
     const call = this.calls[number]!;
     if (session.state !== 'waiting' || session.call !== number || session.sequence !== sequence)
@@ -457,13 +441,8 @@ export class SessionSender extends EntrySender<SessionStep> {
     }
   }
 
-  override itemCame(
-    connection: HubConnection,
-    id: number,
-    payloadBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
+  override itemCame(at: ReceivedMessage, id: number, payloadBytes: number): boolean {
+    const { connection, wireBytes, nowUs } = at;
     const { index } = connection;
     const session = this.sessions.get(index);
     if (session === undefined) return false;

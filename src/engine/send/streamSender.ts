@@ -5,7 +5,8 @@ import type { Completion } from '../../wire/message/hubMessage';
 import { emptyStamp } from '../../wire/message/stamp';
 import { StreamMessages } from './streamMessages';
 import { DueQueue } from './dueQueues';
-import { EntrySender, type SenderParts, type StepPacing, type StepWindow } from './entrySender';
+import { EntrySender } from './entrySender';
+import type { ReceivedMessage, SenderParts, StepPacing, StepWindow } from './entrySender';
 import { callNumber, PlacesOfSender, type OpenStream } from './openStream';
 import type { StepRecorder } from '../recorder';
 
@@ -102,19 +103,14 @@ export class StreamSender extends EntrySender<StreamStep> {
     this.cancel(stream);
   }
 
-  override itemCame(
-    { index }: HubConnection,
-    call: number,
-    payloadBytes: number,
-    wireBytes: number,
-    nowUs: number,
-  ): boolean {
+  override itemCame(at: ReceivedMessage, call: number, payloadBytes: number): boolean {
     const { shape } = this;
-    const stream = shape.own === undefined ? undefined : this.places.get(index)?.of(call);
+    const stream =
+      shape.own === undefined ? undefined : this.places.get(at.connection.index)?.of(call);
     if (stream === undefined) return false;
     const isStray = stream.id !== call || stream.state === 'free';
     const { recorder } = this.dependencies;
-    const earlyUs = stream.itemCame(recorder, isStray, payloadBytes, wireBytes, nowUs);
+    const earlyUs = stream.itemCame(recorder, isStray, payloadBytes, at);
     if (earlyUs === undefined) return true;
     if (earlyUs >= mostEarlyUs) this.reportEarly(earlyUs);
     if (stream.came >= stream.wanted) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { Recorder } from '../../../src/engine/recorder';
-import { ConnectFailure } from '../../../src/wire/connectFailure';
 
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
@@ -47,47 +46,6 @@ describe('Recorder', () => {
     step.received = 1;
     step.latency.record(5);
     assert.deepEqual([...recorder.take(4, 11, generator).steps[0]!.latency!.pairs], [5, 1]);
-  });
-
-  it('reports connections as they are and connect times once', () => {
-    const recorder = new Recorder();
-    recorder.soFar.connected = 2;
-    recorder.soFar.failed = 1;
-    recorder.connectTimes.record(500);
-    const first = recorder.take(0, 1, generator).connections;
-    assert.deepEqual([first.soFar.connected, first.soFar.failed, first.soFar.dropped], [2, 1, 0]);
-    assert.deepEqual([...first.connectTimes!.pairs], [500, 1]);
-    recorder.soFar.dropped = 1;
-    const { soFar, ...since } = recorder.take(0, 2, generator).connections;
-    assert.deepEqual([soFar.connected, soFar.failed, soFar.dropped, since], [2, 1, 1, {}]);
-  });
-
-  it('counts what is opened after all as connected, and reports how many came late', () => {
-    const recorder = new Recorder();
-    recorder.opened(0, 5, {});
-    recorder.neverOpened(1, new ConnectFailure('refused', 'no'));
-    recorder.openedAfterAll(1, 5, {});
-    const { connected, failed, openedLate } = recorder.take(0, 1, generator).connections.soFar;
-    assert.deepEqual([connected, failed, openedLate], [2, 0, 1]);
-  });
-
-  it('goes on counting for a step that is over', () => {
-    const recorder = new Recorder();
-    const first = recorder.beginStep(1);
-    first.drained = true;
-    const second = recorder.beginStep(3);
-    first.received = first.late = 1;
-    first.latency.record(9);
-    second.sent = second.offered = 1;
-    const { steps } = recorder.take(0, 1, generator);
-    assert.deepEqual(
-      steps.map(({ step, late, sent }) => [step, late, sent]),
-      [
-        [1, 1, 0],
-        [3, 0, 1],
-      ],
-    );
-    assert.deepEqual(recorder.take(0, 2, generator).steps, []);
   });
 
   it('gives what entries of a mix say of their sessions in a second without a message, once', () => {

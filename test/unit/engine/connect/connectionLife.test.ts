@@ -84,15 +84,6 @@ describe('ConnectionLife', () => {
     ]);
   });
 
-  it('lets nothing come back once it is stopped', async () => {
-    make({ repair: true });
-    lose(0);
-    life.stop();
-    await time.to(5000);
-    assert.deepEqual(events, []);
-    assert.equal(time.pending, 0);
-  });
-
   it('exchanges a connection when its life is over, which takes no part in its last moment', async () => {
     make({ lifetimeMs: 1000 }, 1);
     life.joined(0);
@@ -107,16 +98,6 @@ describe('ConnectionLife', () => {
     // Looked at every 50 ms.
     const waitedMs = Number(closed![0]) - leftMs;
     assert.ok(waitedMs >= leavingMs && waitedMs < leavingMs + 50, `closed after ${waitedMs} ms`);
-  });
-
-  it('says which connections are about to be closed', async () => {
-    make({ lifetimeMs: 1000 }, 1);
-    life.joined(0);
-    const before = connections[0]!.asHub;
-    while (events.length === 0) await time.to(time.nowMs + 50);
-    assert.equal(life.isLeaving(before), true);
-    await time.to(time.nowMs + leavingMs + 50);
-    assert.equal(life.isLeaving(before), false);
   });
 
   it('does not close one that was lost in its last moment', async () => {

@@ -59,19 +59,6 @@ describe('Connections', () => {
   };
   const at = (index: number): HubSideConnection => hub.connections[index]!;
 
-  it('opens each once and hands it out while it is open', async () => {
-    make();
-    await open();
-    assert.deepEqual(counts(), { connected: 5 });
-    assert.deepEqual(
-      connections.all().map(({ index }) => index),
-      [0, 1, 2, 3, 4],
-    );
-    at(2).close();
-    assert.equal(connections.at(2), undefined);
-    assert.equal(connections.at(3), at(3));
-  });
-
   it('counts what could not be opened, after three tries, and says who it was', async () => {
     make();
     let tries = 0;
@@ -144,17 +131,6 @@ describe('Connections', () => {
     assert.equal(closing.over, 'closed');
     await time.to(time.nowMs + 1);
     assert.equal(closing.over, 'destroyed');
-  });
-
-  it('pings each connection every fifteen seconds, and all in turn', async () => {
-    make();
-    await open();
-    for (let turn = 1; turn <= 2 * fifteenSeconds; turn++) connections.keepAlive(turn);
-    assert.deepEqual(
-      hub.connections.map(({ pings }) => pings),
-      [2, 2, 2, 2, 2],
-    );
-    assert.equal(recorder.soFar.pingsSent, 10);
   });
 
   it('leaves those alone that keep themselves alive', async () => {

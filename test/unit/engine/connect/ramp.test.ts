@@ -119,19 +119,6 @@ describe('Ramp', () => {
     assert.equal(most, 6);
   });
 
-  it('reaches the rate of LimitRatePress with one worker', async () => {
-    const plan = planOf({
-      connections: 150,
-      arrivingRate: 100,
-      connectInFlight: 100,
-      arrival: { mode: 'LimitRatePress', batchWaitMs: 0 },
-    });
-    const ride = new Ride(plan, () => sleep(10));
-    await ride.run();
-    assert.equal(ride.opened.length, 150);
-    assert.ok(time.nowMs >= 1400 && time.nowMs <= 1600, `took ${time.nowMs} ms`);
-  });
-
   it('opens a round of connections with its own share and clock', async () => {
     const plan = planOf({ connections: 40, arrivingRate: 1000 }, 3);
     const ride = new Ride(plan, async () => undefined, 2);
@@ -213,16 +200,6 @@ describe('Ramp', () => {
     ride.ramp.stop();
     await time.until(running, 0);
     assert.deepEqual([ride.attempts.length, ride.failed], [1, [[0, 'throttled']]]);
-  });
-
-  it('does not sit out the time to the next connect when it is stopped', async () => {
-    const plan = planOf({ connections: 2, arrivingRate: 0.01 });
-    const ride = new Ride(plan, async () => undefined);
-    const running = ride.start();
-    await time.to(20);
-    ride.ramp.stop();
-    await time.until(running, 0);
-    assert.deepEqual([ride.opened, ride.failed], [[0], []]);
   });
 
   it('lets a defect through instead of counting it', async () => {

@@ -216,27 +216,6 @@ describe('Conductor', () => {
       });
       assert.ok(workers.ordered.includes('halt'));
     });
-
-    it('is not asked in steps that it does not judge', async () => {
-      const last = sloOf([{ metric: 'p50', limit: 10_000, abort: true, step: 'last' }]);
-      const steps = [
-        { ...step, measureMs: 5000 },
-        { ...long, index: 2 },
-      ];
-      let index = 0;
-      const each = eachSecond(() => ({ ...slow(10), step: index }));
-      start(
-        { step: (worker, order) => ((index = order.index), each.step!(worker, order)) },
-        {
-          ...{ slo: last, steps },
-        },
-      );
-      const summary = await ended();
-      assert.deepEqual(
-        summary.steps.map(({ verdict }) => verdict.status),
-        ['pass', 'fail'],
-      );
-    });
   });
 
   describe('a missed objective', () => {
@@ -276,18 +255,6 @@ describe('Conductor', () => {
       assert.equal(time.nowMs, measuringMs + 400, 'nothing was outstanding');
     });
 
-    it('gives what is on its way a moment, at most the drain', async () => {
-      start({
-        step: (worker) => workers.sample(worker, { steps: [{ ...good(10), received: 9 }] }),
-      });
-      await time.to(measuringMs + 400);
-      conductor.stop('interrupted');
-      const summary = await ended();
-      assert.equal(summary.ending, 'interrupted');
-      assert.equal(summary.steps[0]?.lost, 1);
-      assert.equal(time.nowMs, measuringMs + 400 + step.drainMs);
-    });
-
     it('while connecting ends without a step', async () => {
       start({ connect: () => false });
       await time.to(700);
@@ -297,20 +264,6 @@ describe('Conductor', () => {
       assert.deepEqual(summary.steps, []);
       assert.ok(!workers.ordered.includes('halt'));
       assert.equal(time.nowMs, 700);
-    });
-
-    it('between two steps keeps the first one', async () => {
-      const steps = [step, { ...step, index: 2 }];
-      start(
-        {
-          step: (worker) => workers.sample(worker, { steps: [good(10)] }),
-          drained: () => conductor.stop('stopped'),
-        },
-        { steps },
-      );
-      const summary = await ended();
-      assert.equal(summary.ending, 'stopped');
-      assert.equal(summary.steps.length, 1);
     });
 
     it('for the second time closes at once', async () => {
@@ -436,21 +389,6 @@ describe('Conductor', () => {
       workers.sample(0);
       assert.equal((await ended()).ending, 'targetLost');
     });
-
-    it('does not, when one was back meanwhile', async () => {
-      const life = { repair: true, policy: 'fixed', delayMs: 1000 } as const;
-      start({ step: () => false }, { life, steps: [{ ...step, measureMs: 100_000 }] });
-      await time.to(measuringMs + 300);
-      drop();
-      await time.to(measuringMs + 40_000);
-      workers.open = 1;
-      workers.sample(0);
-      workers.open = 0;
-      workers.sample(0);
-      await time.to(measuringMs + 80_000);
-      workers.sample(0);
-      assert.deepEqual(phases().at(-1), 'measuring');
-    });
   });
 
   describe('a worker that dies', () => {
@@ -474,14 +412,6 @@ describe('Conductor', () => {
         assert.equal(summary.steps.length, atMs < measuringMs ? 0 : 1);
       });
     }
-
-    it('after a stop changes nothing of the ending', async () => {
-      start({ close: () => workers.lose(0, new Error('late')) });
-      await time.to(measuringMs + 500);
-      conductor.stop('stopped');
-      const summary = await ended();
-      assert.deepEqual([summary.ending, summary.endingStack], ['stopped', undefined]);
-    });
   });
 
   describe('what is shown meanwhile', () => {

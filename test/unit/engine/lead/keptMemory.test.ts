@@ -12,9 +12,9 @@ import { conductorOf, FakeWorkers } from '../../../fakes/workers';
  * Half of them come before memory is looked at: by then what runs once a second is compiled as far as it will be. Fewer than
  * from which on snapshots are thinned.
  */
-const seconds = Math.floor(mostSnapshots * 0.55);
+const seconds = Math.floor(mostSnapshots * 0.2);
 /** A sample of a worker that stays has more than a thousand, its histogram 94,000. */
-const mostBytesASecond = 200;
+const mostBytesASecond = 500;
 /** Of 100 seconds with 300 latencies each. Four histograms have 376,000, and seconds as maps as much again. */
 const mostBytesAStep = 150_000;
 

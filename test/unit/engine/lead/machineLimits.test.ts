@@ -36,13 +36,6 @@ describe('machine limits', () => {
     );
   });
 
-  it('suggest a number of connections that would fit', () => {
-    const limits = { ...roomy, fileDescriptors: 1024 };
-    const possible = Number(/config\.connections=(\d+)/.exec(missingForRun(plan, limits)!)?.[1]);
-    assert.ok(possible > 0);
-    assert.equal(missingForRun({ ...plan, connections: possible }, limits), undefined);
-  });
-
   it('suggest the most that fits, and none where none does', () => {
     const workers = [0];
     for (const socketsEach of [1, 2]) {

@@ -66,28 +66,6 @@ describe('progress of a step', () => {
     assert.equal(shown.over, false);
   });
 
-  it('has no rates before anything is measured', () => {
-    const shown = at(totalsOf({ offered: 3, sent: 3 }), measureUs - 1);
-    assert.deepEqual([shown.elapsedS, shown.sentPerSecond], [0, 0]);
-  });
-
-  it('goes by the measured time once it is over, and never beyond the plan', () => {
-    const totals = totalsOf({ sent: 40, offered: 40 });
-    assert.equal(at(totals, measureUs + 9_000_000).elapsedS, 4);
-    totals.seconds = 3.5;
-    assert.equal(at(totals, measureUs + 9_000_000).elapsedS, 3.5);
-  });
-
-  it('has nothing outstanding below zero, when a server invents messages', () => {
-    assert.equal(at(totalsOf({ expected: 1, received: 3 }), measureUs).outstanding, 0);
-  });
-
-  it('shows the errors of the warm-up apart, where there are any', () => {
-    const shown = at(totalsOf({ errors: { timeout: 2 }, warmupErrors: { closed: 1 } }), measureUs);
-    assert.deepEqual([shown.errors, shown.warmupErrors], [2, 1]);
-    assert.equal('warmupErrors' in at(totalsOf({}), measureUs), false);
-  });
-
   it('shows each entry of a mix', () => {
     const entries = [
       { name: 'echo', senders: 4 },
@@ -132,10 +110,5 @@ describe('progress of a tick', () => {
     const { interval } = intervalOf(tick, windows);
     assert.deepEqual([interval?.offered, interval?.sent, interval?.received], [3, 2, 1]);
     assert.equal(interval?.latencyUs.max, 500);
-  });
-
-  it('is nothing where nothing was due or received, or no tick is reported', () => {
-    assert.deepEqual(intervalOf(tickOf({}), new RateWindows()), {});
-    assert.deepEqual(intervalOf(undefined, new RateWindows()), {});
   });
 });

@@ -231,20 +231,6 @@ describe('a run whose steps a search decides on', () => {
     assert.ok(time.nowMs - lostAtMs < 25_000, `${time.nowMs - lostAtMs} ms`);
   });
 
-  it('ends with the generator where it cannot send in time', async () => {
-    start({
-      step: (worker, order) => {
-        const { index, step } = order;
-        const sent = step!.senders > 50 ? 50 : 100;
-        const counts = { step: index, offered: 100, sent, expected: sent, received: sent };
-        workers.sample(worker, { steps: [stepSampleOf({ ...counts, latency: countsOf(1000) })] });
-      },
-    });
-    const { search } = await ended();
-    assert.deepEqual([search.ended, search.low, search.high], ['generatorLimit', 40, null]);
-    assert.equal(search.steps.at(-1)?.status, 'invalid');
-  });
-
   it('takes no rate for held that was not sent, and says what was', async () => {
     const perSecond = 30;
     start(

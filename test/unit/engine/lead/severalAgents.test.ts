@@ -285,7 +285,7 @@ describe(`A run on several agents (SEED=${seed})`, () => {
     const ambiguousUs = 4000;
 
     it('leaves out on both sides what is too near to a connection that leaves', async () => {
-      const long = { ...step, senders: 12, measureMs: 2500 };
+      const long = { ...step, senders: 12, measureMs: 1200 };
       const parameters = { ...groups.parameters, sendingInterval: 10 };
       const life = { repair: true, lifetimeMs: 300, policy: 'atOnce' as const, delayMs: 0 };
       start(
@@ -359,15 +359,6 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       verdict.checks!.filter(({ metric }) => metric === 'p50').map(({ met, by }) => [met, by]);
     /** Half of the deliveries within that time. */
     const within = (ms: number) => ({ ...slo, latencyUs: { p50: ms * 1000 } });
-
-    it('says by how much they may differ, and takes what that cannot change as it is', async () => {
-      start({ ...broadcast, slo: within(20) }, { latencyMs: 20, clockUs, ambiguousUs, clock });
-      const found = only(await ended());
-      assert.deepEqual([found.clockErrorUs, found.clockJumps], [4100, undefined]);
-      assert.equal(found.agentsComplete, 3);
-      assert.deepEqual(checksOf(found), [[true, undefined]]);
-      assert.equal(found.verdict.status, 'pass');
-    });
 
     it('does not decide on a limit that is nearer than that, unless enough stays inside agents', async () => {
       start({ ...broadcast, slo: within(11) }, { latencyMs: 20, clockUs, ambiguousUs, clock });
@@ -452,20 +443,6 @@ describe(`A run on several agents (SEED=${seed})`, () => {
       assert.equal(first.verdict.status, 'incomplete');
       assert.deepEqual([first.lost, first.seconds, first.agentsComplete], [0, 1, 2]);
       assert.ok(first.sent > 60 && first.sent < 100, `${first.sent}`);
-    });
-
-    it('names both of two that are gone', async () => {
-      start({ ...broadcast, steps: two }, { latencyMs: 10 });
-      setTimeout(() => bench.kill(1, 300), 1100);
-      setTimeout(() => bench.kill(0, 300), 1200);
-      const found = await ended();
-      const words = (agent: number): string =>
-        `agent ${agent} of 3 (host) was lost: it was silent for too long`;
-      assert.equal(found.endingMessage, `A part of the load was missing: ${words(2)}; ${words(1)}`);
-      // Each is said once.
-      const { reasons } = judgeRun(found, slo);
-      for (const agent of [1, 2])
-        assert.equal(reasons.filter(({ message }) => message.includes(words(agent))).length, 1);
     });
 
     const nothingSaid = [

@@ -263,18 +263,4 @@ describe('A process of a worker', () => {
     assert.match(await ask('throw new RangeError("no room")'), /with code 1: RangeError: no room$/);
     assert.match(await ask('process.exit(3)'), /^lost: the process of worker 0 .* with code 3$/);
   });
-
-  it('is lost where there is no script', async () => {
-    const lost = await new Promise<string>((resolve) => {
-      const host = startProcesses(
-        planOf(),
-        where,
-        join(folder, 'none.cjs'),
-      )({
-        fact: () => resolve('a fact'),
-        lost: (_worker, { message }) => void host.end().then(() => resolve(message)),
-      });
-    });
-    assert.match(lost, /Error: Cannot find module/);
-  });
 });
