@@ -63,6 +63,9 @@ export function sessionPlan(
   return planOf({ useCase: 'session', parameters: entry!.parameters, ...changes }, workers);
 }
 
+/** The same of one connection. */
+export const sessionOf = (parameters: string): Plan => sessionPlan(parameters, { connections: 1 });
+
 const generator = { step: 0, elapsedUs: 0, busyUs: 0, gcUs: 0 };
 
 /** One worker's sessions against a made-up hub, driven by its pacing loop on virtual time. */

@@ -11,10 +11,8 @@ import {
   WorkerProcesses,
   type WorkerProcess,
 } from '../../../../src/engine/lead/workerProcesses';
-import { noConnections } from '../../../../src/measure/sample';
 import { endpointOf } from '../../../fakes/endpoint';
-import { conductorOf } from '../../../fakes/workers';
-import { planOf, shortStep } from '../../../fakes/plan';
+import { planOf } from '../../../fakes/plan';
 import { workerSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
@@ -116,104 +114,39 @@ describe('WorkerProcesses', () => {
     assert.equal(heard.length, 2);
   });
 
+  it('gives up one of which nothing came for 30 s, from connecting on, and ends it', async () => {
+    const time = new VirtualTime().install();
+    try {
+      const signals: string[] = [];
+      const frozen = new FakeChild();
+      frozen.kill = (signal) => signals.push(signal) > 0;
+      const pair = [new FakeChild(), frozen];
+      const waiting = [...pair];
+      const silent = new WorkerProcesses(
+        starts,
+        listener,
+        () => waiting.shift() as unknown as WorkerProcess,
+      );
+      setInterval(() => pair[0]!.report({}), 1000);
+      await time.to(100_000);
+      silent.order({ type: 'connect', atUs: 0, from: 0, to: 1 });
+      await time.to(130_500);
+      assert.deepEqual([heard, signals], [[], []]);
+      await time.to(131_500);
+      const why = 'it reports each second, and nothing came for 30 s';
+      assert.deepEqual(heard, [`1 lost: the process of worker 1 was silent for too long: ${why}`]);
+      assert.deepEqual(signals, ['SIGKILL']);
+    } finally {
+      time.restore();
+    }
+  });
+
   it('does not call one lost that said it was closed, or that it ends', async () => {
     children[0]!.report({ fact: { type: 'closed' } });
     children[0]!.emit('close', 0, null);
     await host.end();
     assert.deepEqual(heard, ['0 closed']);
   });
-});
-
-describe('A process that goes silent', () => {
-  const connections = { soFar: { ...noConnections, connected: 10 } };
-  let time: VirtualTime;
-  beforeEach(() => (time = new VirtualTime().install()));
-  afterEach(() => time.restore());
-
-  /** Says what a worker says to orders, until it is silent: from then on it does not even end by itself. */
-  class Obedient extends FakeChild {
-    readonly signals: string[] = [];
-    private isSilent = false;
-    private readonly ticking = setInterval(() => this.isSilent || this.sampled(true), 1000);
-
-    constructor(private readonly silentFrom?: string) {
-      super();
-    }
-
-    override send(message: { readonly type?: string } & Partial<ToWorker>): boolean {
-      const type = message.type ?? 'start';
-      this.isSilent ||= type === this.silentFrom;
-      if (!this.isSilent) setTimeout(() => this.obey(message as ToWorker));
-      return super.send(message);
-    }
-
-    override kill(signal: NodeJS.Signals): boolean {
-      this.signals.push(signal);
-      return super.kill(signal);
-    }
-
-    private obey(order: ToWorker): void {
-      const say = (fact: FromWorker): void => this.report({ open: 5, fact });
-      if ((order as Partial<ToWorker>).type === undefined) say({ type: 'ready' });
-      else if (order.type === 'connect') {
-        this.sampled(false);
-        say({ type: 'connected' });
-      } else if (order.type === 'prepare') say({ type: 'prepared' });
-      else if (order.type === 'flush') this.sampled(false, order.flush);
-      else if (order.type === 'step') {
-        const sentMs = shortStep.warmupMs + shortStep.measureMs;
-        const afterMs = (order.atUs - time.nowUs()) / 1000 + sentMs;
-        const sent = (): FromWorker => ({
-          ...{ type: 'stepSent', index: order.index, atUs: time.nowUs() },
-        });
-        setTimeout(() => this.isSilent || say(sent()), afterMs);
-      } else if (order.type === 'close') {
-        clearInterval(this.ticking);
-        say({ type: 'closed' });
-      }
-    }
-
-    private sampled(due: boolean, flush?: number): void {
-      const sample = workerSampleOf({ atUs: time.nowUs(), connections });
-      const fact = { type: 'sampled', sample, due, ...(flush && { flush }) } as const;
-      this.report({ open: 5, fact });
-    }
-  }
-
-  /** The second of two is silent from that order on. */
-  async function run(silentFrom?: string) {
-    const children = [new Obedient(), new Obedient(silentFrom)];
-    const waiting = [...children];
-    const { ending, endingMessage } = await time.until(
-      conductorOf(planOf({ agents: 2, oneClock: true, steps: [shortStep] }, 2), {
-        startWorkers: (listener) =>
-          new WorkerProcesses(starts, listener, () => waiting.shift() as unknown as WorkerProcess),
-        nowUs: () => time.nowUs(),
-      }).finished,
-      900_000,
-    );
-    return { ending, endingMessage, children };
-  }
-
-  const nothingCame = 'it reports each second, and nothing came for 30 s';
-  const silences = [
-    ['start', 'it did not report within 60 s that it was ready', 60],
-    ...(['connect', 'step'] as const).map((order) => [order, nothingCame, 30] as const),
-  ] as const;
-  for (const [order, why, afterS] of silences)
-    it(`is ended, and the run with it: from the order ${order} on`, async () => {
-      const { ending, endingMessage, children } = await run(order);
-      // The step, and the grace of its end.
-      assert.ok(
-        time.nowMs >= 1000 * afterS && time.nowMs < 1000 * (afterS + 8),
-        `${time.nowMs} ms`,
-      );
-      assert.equal(ending, 'workerLost', endingMessage);
-      const begin =
-        'A worker of the load generator was lost: the process of worker 1 was silent for too long: ';
-      assert.equal(endingMessage, `${begin}${why}`);
-      assert.equal(children[1]!.signals[0], 'SIGKILL');
-    });
 });
 
 describe('A process of a worker', () => {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Plan } from '../../../../src/plan/plan';
-import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
-
-const one = { connections: 1 };
+import {
+  completion,
+  SessionBench,
+  sessionOf,
+  sessionPlan,
+  type FakeHub,
+} from '../../../fakes/sessionBench';
 
 /** A hub with groups: calls take effect when they arrive there, after `wayUs`. */
 function chatHub(bench: () => SessionBench, wayUs: () => number): FakeHub {
@@ -68,8 +72,7 @@ steps:
   });
 
   it('take as long as their pauses, whatever comes right before the call that leaves', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 2s
+    const plan = sessionOf(`sessionInterval: 2s
 groupCount: 1
 steps:
   - { call: JoinRoom, arguments: ['{group}'] }
@@ -77,9 +80,7 @@ steps:
   - { wait: 1300ms }
   - { call: GetHistory }
   - { wait: 500ms }
-  - { call: LeaveRoom, arguments: ['{group}'] }`,
-      one,
-    );
+  - { call: LeaveRoom, arguments: ['{group}'] }`);
     const bench = inChat(plan, () => 1000);
     bench.run(6000);
     const calls = bench.calls.map(({ target, atUs }) => [target, Math.floor(atUs / 1000) - 5000]);
@@ -168,7 +169,7 @@ steps:
 ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
 
   it('are members however short they stay, and leave when what was meant for them has come', () => {
-    const plan = sessionPlan(shortStay('  - { wait: 200ms }\n'), one);
+    const plan = sessionOf(shortStay('  - { wait: 200ms }\n'));
     let wayUs = 1000;
     const bench = inChat(plan, () => wayUs);
     bench.reply(6_500_000, 0, () => (wayUs = 300_000));
@@ -184,7 +185,7 @@ ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
   });
 
   it('wait a second at most for what never comes', () => {
-    const plan = sessionPlan(shortStay('  - { wait: 200ms }\n'), one);
+    const plan = sessionOf(shortStay('  - { wait: 200ms }\n'));
     const chat = chatHub(
       () => bench,
       () => 1000,
@@ -198,7 +199,7 @@ ${wait}  - { call: LeaveRoom, arguments: ['{group}'] }`;
   });
 
   it('expect nothing where they leave as soon as they have joined', () => {
-    const plan = sessionPlan(shortStay(''), one);
+    const plan = sessionOf(shortStay(''));
     const bench = inChat(plan, () => 1000);
     const { calls } = bench.run(4000).sample();
     assert.deepEqual([calls![1]!.sent, calls![1]!.expected, calls![1]!.leaving], [2, 0, 2]);

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { callsOf, stepsIn } from '../../../../src/usecases/sessionSteps';
-import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
+import {
+  completion,
+  SessionBench,
+  sessionOf,
+  sessionPlan,
+  type FakeHub,
+} from '../../../fakes/sessionBench';
 
 describe('events that nothing in a session waits for', () => {
   it('are counted as often as they come, while sessions go on and between them, and none is expected', () => {
@@ -58,13 +64,10 @@ steps:
 
   it('are pushed, those that a session waits for are not, however long before they came', () => {
     // The hub calls on its own, twice as often as sessions wait for it, the first time before they do.
-    const plan = sessionPlan(
-      `sessionInterval: 1s
+    const plan = sessionOf(`sessionInterval: 1s
 steps:
   - { wait: 200ms }
-  - { on: Tick, within: 1s }`,
-      { connections: 1 },
-    );
+  - { on: Tick, within: 1s }`);
     const bench = new SessionBench(plan, () => []);
     const tick = { type: 1, target: 'Tick', arguments: [] };
     for (let us = 5_100_000; us < 9_000_000; us += 500_000) bench.reply(us, 0, tick);
@@ -76,14 +79,11 @@ steps:
   });
 
   it('have the size of their arguments, and are said to be of a call where one has brought them', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 1s
+    const plan = sessionOf(`sessionInterval: 1s
 steps:
   - { call: Say, arguments: ['{text:100B}'], reply: callback, callback: Said }
   - { on: said, within: 1s }
-  - { on: Tick, within: 1s }`,
-      { connections: 1 },
-    );
+  - { on: Tick, within: 1s }`);
     const tick = { type: 1, target: 'Tick', arguments: ['a'.repeat(18)] };
     const bench = new SessionBench(plan, ({ args }) => [
       { afterUs: 2000, message: { type: 1, target: 'Said', arguments: args } },

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
+import {
+  completion,
+  SessionBench,
+  sessionOf,
+  sessionPlan,
+  type FakeHub,
+} from '../../../fakes/sessionBench';
 
 describe('a session at the end of its step', () => {
   it('holds its pauses to the end of the step, so that no other one begins before they are over', () => {
-    const plan = sessionPlan(
+    const plan = sessionOf(
       'sessionInterval: 1600ms\nsteps: [{ call: A }, { wait: 1500ms }, { call: B }]',
-      { connections: 1 },
     );
     const hub: FakeHub = ({ id, target }) => [
       { afterUs: target === 'A' ? 700_000 : 0, message: completion(id) },

@@ -5,6 +5,7 @@ import {
   answering,
   completion,
   SessionBench,
+  sessionOf,
   sessionPlan,
   type FakeHub,
 } from '../../../fakes/sessionBench';
@@ -14,12 +15,9 @@ const callsOf = (bench: SessionBench, index: number): string[] =>
     .filter((call) => call.index === index)
     .map(({ target, atUs }) => `${target} ${(atUs - 5_000_000) / 1000}`);
 
-const one = { connections: 1 };
-
 describe('a session', () => {
   it('makes its calls by its schedule, rounds in their intervals, pauses behind what was before', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 10s
+    const plan = sessionOf(`sessionInterval: 10s
 steps:
   - call: A
     reply: none
@@ -28,9 +26,7 @@ steps:
     steps: [{ call: B, reply: none }]
   - wait: 500ms
   - call: C
-    reply: none`,
-      one,
-    );
+    reply: none`);
     const bench = new SessionBench(plan, () => []).run(20_000);
     const round = ['A 0', 'B 0', 'B 2000', 'C 4500'];
     assert.deepEqual(callsOf(bench, 0), [...round, 'A 10000', 'B 10000', 'B 12000', 'C 14500']);
@@ -44,14 +40,11 @@ steps:
   });
 
   it('makes a call that follows an answer when that has come, and counts latency from then', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 10s
+    const plan = sessionOf(`sessionInterval: 10s
 steps:
   - call: A
   - wait: 1s
-  - call: B`,
-      one,
-    );
+  - call: B`);
     const bench = new SessionBench(plan, answering(300_000)).run(10_000);
     assert.deepEqual(callsOf(bench, 0), ['A 0', 'B 1300']);
     const { calls, sessions } = bench.sample();
@@ -105,7 +98,7 @@ steps:
   });
 
   it('keeps its due time where the one before is still going on', () => {
-    const plan = sessionPlan('sessionInterval: 1s\nsteps: [{ call: A }]', one);
+    const plan = sessionOf('sessionInterval: 1s\nsteps: [{ call: A }]');
     let calls = 0;
     // The first answer takes 2.5 s, so that two sessions wait.
     const hub: FakeHub = ({ id }) => [
@@ -123,7 +116,7 @@ steps:
   });
 
   it('expects the answer of a session that never gets its turn', () => {
-    const plan = sessionPlan('sessionInterval: 1s\nsteps: [{ call: A }]', one);
+    const plan = sessionOf('sessionInterval: 1s\nsteps: [{ call: A }]');
     const bench = new SessionBench(plan, () => []).run(3000, { drainMs: 1000 });
     const { sent, offered, expected, received, sessions } = bench.sample();
     assert.deepEqual([sent, offered, expected, received], [1, 1, 3, 0]);
@@ -143,7 +136,7 @@ steps:
     ['is a pause', 'wait: 1ms', 0],
   ] as const)
     it(`counts a session that never gets its turn and whose first step ${what}`, () => {
-      const plan = sessionPlan(`sessionInterval: 1s\nsteps: [{ ${first} }, { call: B }]`, one);
+      const plan = sessionOf(`sessionInterval: 1s\nsteps: [{ ${first} }, { call: B }]`);
       const bench = new SessionBench(plan, () => []).run(3000, { drainMs: 1000 });
       const { sessions, calls } = bench.sample();
       assert.deepEqual(
@@ -154,10 +147,7 @@ steps:
     });
 
   it('counts those that wait no more when they have had their turn, or their connection is gone', () => {
-    const plan = sessionPlan(
-      'sessionInterval: 1s\nsteps: [{ call: A, reply: none }, { call: B }]',
-      one,
-    );
+    const plan = sessionOf('sessionInterval: 1s\nsteps: [{ call: A, reply: none }, { call: B }]');
     let calls = 0;
     const hub: FakeHub = ({ id }) =>
       id === undefined
@@ -190,7 +180,7 @@ steps:
   });
 
   it('expects no answer of a session that waited for its turn and then had nobody to call', () => {
-    const plan = sessionPlan('sessionInterval: 1s\nsteps: [{ call: A }]', one);
+    const plan = sessionOf('sessionInterval: 1s\nsteps: [{ call: A }]');
     const bench: SessionBench = new SessionBench(plan, ({ id, index }) => {
       bench.reply(bench.nowUs + 2_500_000, index, () => {
         bench.connections[0]!.isOpen = false;
@@ -208,11 +198,8 @@ steps:
   });
 
   it('breaks off at a call that fails, and begins anew when the next is due', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 1s
-steps: [{ call: A }, { call: B }, { call: C }]`,
-      one,
-    );
+    const plan = sessionOf(`sessionInterval: 1s
+steps: [{ call: A }, { call: B }, { call: C }]`);
     const hub: FakeHub = ({ id, target }) => [
       {
         afterUs: 1000,
@@ -242,7 +229,7 @@ steps: [{ call: A }, { call: B }, { call: C }]`,
   });
 
   it('breaks off when an answer does not come in time', () => {
-    const plan = sessionPlan('sessionInterval: 5s\nsteps: [{ call: A, within: 2s }]', one);
+    const plan = sessionOf('sessionInterval: 5s\nsteps: [{ call: A, within: 2s }]');
     const bench = new SessionBench(plan, () => []).run(5000);
     const { sessions, errors, expected } = bench.sample();
     assert.deepEqual([sessions!.brokenOff, errors.timeout, expected], [1, 1, 1]);
@@ -250,15 +237,12 @@ steps: [{ call: A }, { call: B }, { call: C }]`,
   });
 
   it('writes what it has kept into later calls, as it came', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 5s
+    const plan = sessionOf(`sessionInterval: 5s
 steps:
   - call: Get
     keep: { id: '$[0].id', all: '$', name: '$[0].name' }
   - call: Use
-    arguments: ['{id}', 'is {id}', { deep: ['{all}'] }, '{name}']`,
-      one,
-    );
+    arguments: ['{id}', 'is {id}', { deep: ['{all}'] }, '{name}']`);
     const answer = [{ id: 7, name: '{text:1KB} "quoted"' }];
     const bench = new SessionBench(plan, answering(1000, answer)).run(5000);
     const { args } = bench.calls.find(({ target }) => target === 'Use')!;
@@ -266,14 +250,11 @@ steps:
   });
 
   it('takes one of the rows that are shared, for all its calls', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 2s
+    const plan = sessionOf(`sessionInterval: 2s
 steps:
   - { call: Look }
   - { call: Order, arguments: ['{data.id}'] }
-  - { repeat: 2, steps: [{ call: Pay, arguments: ['{data.id}', '{data.price}'], reply: none }] }`,
-      one,
-    );
+  - { repeat: 2, steps: [{ call: Pay, arguments: ['{data.id}', '{data.price}'], reply: none }] }`);
     const data = {
       rows: [
         { id: 'a', price: 1 },
@@ -298,11 +279,8 @@ steps:
   });
 
   it('says at which call a value was missing, and breaks off there', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 5s
-steps: [{ call: GetHistory, keep: { last: '$[0].id' } }, { call: Acknowledge, arguments: ['{last}'] }]`,
-      one,
-    );
+    const plan = sessionOf(`sessionInterval: 5s
+steps: [{ call: GetHistory, keep: { last: '$[0].id' } }, { call: Acknowledge, arguments: ['{last}'] }]`);
     const bench = new SessionBench(plan, answering(1000, [])).run(5000);
     const { calls, sessions, errors } = bench.sample();
     assert.deepEqual([sessions!.brokenOff, calls![1]!.brokenOff, calls![1]!.sent], [1, 1, 0]);
@@ -314,8 +292,7 @@ steps: [{ call: GetHistory, keep: { last: '$[0].id' } }, { call: Acknowledge, ar
   });
 
   it('goes the way that a kept value says', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 1s
+    const plan = sessionOf(`sessionInterval: 1s
 steps:
   - call: Get
     keep: { state: '$' }
@@ -325,9 +302,7 @@ steps:
     else:
       - if: state
         steps: [{ call: Other, reply: none }]
-        else: [{ call: None, reply: none }]`,
-      one,
-    );
+        else: [{ call: None, reply: none }]`);
     const states = ['open', 'shut', ''];
     let at = 0;
     const hub: FakeHub = ({ id, target }) =>
@@ -361,8 +336,7 @@ steps:
   });
 
   it('waits for what the hub calls, also where that came with the call before', () => {
-    const plan = sessionPlan(
-      `sessionInterval: 10s
+    const plan = sessionOf(`sessionInterval: 10s
 steps:
   - call: Start
   - on: Ready
@@ -372,9 +346,7 @@ steps:
     arguments: ['{ticket}']
     reply: none
   - on: Done
-    within: 3s`,
-      one,
-    );
+    within: 3s`);
     const hub: FakeHub = ({ id, target }) =>
       target === 'Start'
         ? [
@@ -406,9 +378,8 @@ steps:
   });
 
   it('counts no event that is still waited for when the step ends, unless that is too long', () => {
-    const plan = sessionPlan(
+    const plan = sessionOf(
       'sessionInterval: 10s\nsteps: [{ call: Start }, { on: Ready }, { on: Ready }]',
-      one,
     );
     const hub =
       (...afterUs: readonly number[]): FakeHub =>
@@ -432,9 +403,8 @@ steps:
       [1, 0],
       [0, 0],
     ]);
-    const twice = sessionPlan(
+    const twice = sessionOf(
       'sessionInterval: 5s\nsteps: [{ call: Start }, { on: Ready, within: 20s }]',
-      one,
     );
     const started: number[] = [];
     let wayUs = 0;
@@ -453,9 +423,8 @@ steps:
   });
 
   it('is broken off where its connection goes, and none begins until that is back', () => {
-    const plan = sessionPlan(
+    const plan = sessionOf(
       'sessionInterval: 1s\nsteps: [{ call: A }, { wait: 500ms }, { call: B }]',
-      one,
     );
     const hub: FakeHub = (call) => answering(1000)(call);
     const bench = new SessionBench(plan, hub);

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
-
-const one = { connections: 1 };
+import { completion, SessionBench, sessionOf, type FakeHub } from '../../../fakes/sessionBench';
 
 describe('a stream in a session', () => {
   it('counts the items of a stream, and breaks off when there are too few', () => {
-    const plan = sessionPlan('sessionInterval: 2s\nsteps: [{ stream: Count, items: 3 }]', one);
+    const plan = sessionOf('sessionInterval: 2s\nsteps: [{ stream: Count, items: 3 }]');
     let made = 3;
     const hub: FakeHub = ({ id }) => [
       ...Array.from({ length: made }, (_, item) => ({
@@ -23,9 +21,8 @@ describe('a stream in a session', () => {
   });
 
   it('counts the latency of an item from where it is due', () => {
-    const plan = sessionPlan(
+    const plan = sessionOf(
       'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, every: 500ms }]',
-      one,
     );
     // The second comes before it is due, the third 20 ms late.
     const hub: FakeHub = ({ id }) => [
@@ -42,9 +39,8 @@ describe('a stream in a session', () => {
   });
 
   it('cancels a stream that goes on when it has its items, and goes on itself', () => {
-    const plan = sessionPlan(
+    const plan = sessionOf(
       'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, cancel: true }, { call: A }]',
-      one,
     );
     const hub: FakeHub = ({ target, id }) =>
       target === 'A'
