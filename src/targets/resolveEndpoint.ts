@@ -220,15 +220,12 @@ function refuseClassicHubs(urls: readonly string[]): void {
 
 /** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
 function hubUrl(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
+  if (!URL.canParse(text))
     throw new ExpectedError(
       'target-url',
       'A target is not a URL. Write the whole hub URL, such as http://localhost:5050/signalrbench.',
     );
-  }
+  const url = new URL(text);
   const protocol = httpProtocols[url.protocol];
   if (protocol === undefined)
     throw new ExpectedError(
@@ -372,15 +369,9 @@ export function proxySettings(
 /** `proxy:3128` is understood as `http://proxy:3128`. */
 function proxyUrl(text: string): string | undefined {
   const whole = text.includes('://') ? text : `http://${text}`;
-  let url: URL;
-  try {
-    url = new URL(whole);
-  } catch {
-    return undefined;
-  }
-  return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== ''
-    ? url.href
-    : undefined;
+  if (!URL.canParse(whole)) return undefined;
+  const { protocol, hostname, href } = new URL(whole);
+  return /^https?:$/.test(protocol) && hostname !== '' ? href : undefined;
 }
 
 function proxySecrets(proxies: ProxySettings | undefined): string[] {

@@ -40,8 +40,8 @@ const passedOn = [
 
 /** Of ours, what a process of this program gets that a run starts. In the editor's host the same executable is Electron. */
 export function environmentOfChild(): NodeJS.ProcessEnv {
-  const given = passedOn.map((name) => [name, process.env[name]] as const);
-  const known = given.filter(([, value]) => value !== undefined);
+  const variables = passedOn.map((name) => [name, process.env[name]] as const);
+  const known = variables.filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(known), ELECTRON_RUN_AS_NODE: '1' };
 }
 

@@ -142,19 +142,14 @@ export function classOfStatus(status: number, fallback: Request): ErrorClass {
   return fallback;
 }
 
-/** Class of a server's closing a connection, by the text it gave. */
-function classOfClosing(text: string): 'slowConsumer' | 'closed' {
-  return /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i.test(
-    text,
-  )
-    ? 'slowConsumer'
-    : 'closed';
-}
+const slowConsumer =
+  /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i;
 
 /** The end of a connection by the server, with what it said. */
 export function failureOfClosing(how: string, said: string): ConnectFailure {
   const text = shownText(said);
-  return new ConnectFailure(classOfClosing(text), text === '' ? how : `${how}: ${text}`);
+  const errorClass = slowConsumer.test(text) ? 'slowConsumer' : 'closed';
+  return new ConnectFailure(errorClass, text === '' ? how : `${how}: ${text}`);
 }
 
 /** A day: timers bear no more than 24 of them, and then fire at once. */
@@ -216,10 +211,7 @@ export const shownError = (error: unknown): string =>
 
 /** A URL as it may be shown and stored: no user info, no query, no fragment. */
 export function shownUrl(url: string): string {
-  try {
-    const parsed = new URL(url);
-    return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
-  } catch {
-    return '(not a URL)';
-  }
+  if (!URL.canParse(url)) return '(not a URL)';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

@@ -17,9 +17,9 @@ export async function credentialToken(
   certificate: string | undefined,
   scope: string,
 ): Promise<EntraToken> {
-  const given = await credentialOf(signIn, certificate).getToken(scope);
-  if (given === null) throw new Error('no credential has a token');
-  return { token: given.token, expiresAtMs: given.expiresOnTimestamp };
+  const issued = await credentialOf(signIn, certificate).getToken(scope);
+  if (issued === null) throw new Error('no credential has a token');
+  return { token: issued.token, expiresAtMs: issued.expiresOnTimestamp };
 }
 
 function credentialOf(

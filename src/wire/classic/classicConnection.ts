@@ -248,7 +248,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     clearTimeout(this.timer);
     this.state = 'handshaking';
     try {
-      const fields = objectIn(await this.asked('start', 'GET', this.signal));
+      const fields = objectIn(await this.sendCommand('start', 'GET', this.signal));
       if (this.stopped) return;
       if (fields?.['Response'] !== 'started')
         throw new ConnectFailure('handshake', 'the server did not answer start with "started"');
@@ -264,7 +264,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     }
   }
 
-  private async asked(
+  private async sendCommand(
     command: 'start' | 'abort',
     method: 'GET' | 'POST',
     signal: AbortSignal,
@@ -277,7 +277,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
   /** The server would wait for a client that only closes its socket. What comes of it no longer matters. */
   private async abort(): Promise<void> {
     try {
-      await this.asked('abort', 'POST', AbortSignal.timeout(abortMs));
+      await this.sendCommand('abort', 'POST', AbortSignal.timeout(abortMs));
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
     }

@@ -4,7 +4,7 @@ import { services, type ClientPermission } from '../../base/serviceTraits';
 
 /** A token is signed anew this long before its end, so that clocks may differ. */
 const renewS = 300;
-const maximumKept = 100_000;
+const maximumReusable = 100_000;
 
 /** User id under which a connection of the run is known to the service; the run's id keeps concurrent runs apart. */
 export const userOf = (runId: number, index: number): string =>
@@ -29,7 +29,10 @@ export class AccessTokens implements ClientTokens {
   /** Of the clients: what the run needs, for any group. */
   readonly roles: readonly string[];
   private pass: ServicePass;
-  private readonly kept = new Map<string, { readonly token: string; readonly expiresS: number }>();
+  private readonly reusable = new Map<
+    string,
+    { readonly token: string; readonly expiresS: number }
+  >();
 
   /**
    * @param runId of the plan; without, users are those of no run
@@ -48,7 +51,7 @@ export class AccessTokens implements ClientTokens {
 
   renew(pass: ServicePass): void {
     this.pass = pass;
-    this.kept.clear();
+    this.reusable.clear();
   }
 
   userOf(index: number): string {
@@ -83,12 +86,12 @@ export class AccessTokens implements ClientTokens {
 
   /** A token that is signed once for many calls. */
   private async reused(path: string, claims: Claims): Promise<string> {
-    const known = this.kept.get(path);
+    const known = this.reusable.get(path);
     if (known !== undefined && known.expiresS - renewS > this.nowS()) return known.token;
-    if (this.kept.size >= maximumKept) this.kept.clear();
+    if (this.reusable.size >= maximumReusable) this.reusable.clear();
     const expiresS = this.nowS() + tokenLifeS;
     const token = await this.sign(`${this.access.audience}${path}`, claims);
-    this.kept.set(path, { token, expiresS });
+    this.reusable.set(path, { token, expiresS });
     return token;
   }
 

@@ -77,17 +77,17 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
     tokens === undefined && endpoint.accessToken !== undefined
       ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
       : undefined;
-  const asked = negotiationOf(endpoint, url);
-  const negotiates = asked.hub !== undefined || !endpoint.skipNegotiation;
+  const address = addressOf(endpoint, url);
+  const negotiates = address.hub !== undefined || !endpoint.skipNegotiation;
   const { terms, ...where }: Admission = negotiates
-    ? await negotiate(endpoint, asked, agents, signal, renewal)
+    ? await negotiate(endpoint, address, agents, signal, renewal)
     : {
         url: withQuery(url, endpoint.query),
         headers: endpoint.headers,
         accessToken: endpoint.accessToken,
       };
   if (negotiates) stopwatch?.done('negotiate');
-  const { hub } = asked;
+  const { hub } = address;
   if (hub !== undefined) {
     if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
     // Its hubs know no other codec.
@@ -103,8 +103,8 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
 
 type Admission = Negotiated & { readonly terms?: ClassicTerms };
 
-/** Whom clients ask, and how; absent: as hubs of ASP.NET Core are asked. */
-interface Asked {
+/** Whom clients ask, and how; absent: as hubs of ASP.NET Core are address. */
+interface HubAddress {
   readonly url: string;
   /** Name of a hub of ASP.NET SignalR, which always negotiates. */
   readonly hub?: string;
@@ -112,7 +112,7 @@ interface Asked {
 }
 
 /** Whom clients of an endpoint ask. */
-export function negotiationOf({ classic }: Endpoint, target: string): Asked {
+export function addressOf({ classic }: Endpoint, target: string): HubAddress {
   if (classic !== true) return { url: target };
   const { base, hub } = hubUnder(target);
   return { url: base, hub, form: classicNegotiation(hub) };
@@ -129,13 +129,13 @@ interface OwnRenewal {
 /** Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
 export async function negotiate(
   endpoint: Endpoint,
-  asked: Asked,
+  address: HubAddress,
   agents: SocketAgents,
   signal: AbortSignal,
   own?: OwnRenewal,
 ): Promise<Admission> {
-  const { form = coreNegotiation } = asked;
-  let url = withQuery(asked.url, endpoint.query);
+  const { form = coreNegotiation } = address;
+  let url = withQuery(address.url, endpoint.query);
   const cookies = new Cookies();
   let credentials: Credentials = {
     headers: endpoint.headers,
@@ -170,7 +170,7 @@ export async function negotiate(
         // With a token of its own that is good now, where it has one.
         renew: async () => {
           const asking = own === undefined ? endpoint : (await own.again()).endpoint;
-          return { accessToken: await renewedToken(asking, asked, agents) };
+          return { accessToken: await renewedToken(asking, address, agents) };
         },
       };
     const { isFinal, connectionId, terms } = said;
@@ -182,10 +182,10 @@ export async function negotiate(
 /** Negotiates for a new token only; the connection keeps its id. @throws ConnectFailure */
 export async function renewedToken(
   endpoint: Endpoint,
-  asked: Asked,
+  address: HubAddress,
   agents: SocketAgents,
 ): Promise<string | undefined> {
-  const again = await negotiate(endpoint, asked, agents, AbortSignal.timeout(renewalMs));
+  const again = await negotiate(endpoint, address, agents, AbortSignal.timeout(renewalMs));
   return again.accessToken;
 }
 

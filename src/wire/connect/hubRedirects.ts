@@ -3,7 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import { serviceOfHost, usualService, type AzureService } from '../../base/serviceTraits';
 import { SocketAgents } from '../socket/socket';
 import { ConnectFailure, LeavesHosts } from '../connectFailure';
-import { negotiate, negotiationOf } from './connectHub';
+import { negotiate, addressOf } from './connectHub';
 import { PersonalEndpoints } from './personalEndpoints';
 import { asProbe } from './probeMark';
 
@@ -49,7 +49,7 @@ export async function negotiateEach(
   const signal = AbortSignal.timeout(Math.ceil(withinMs));
   const outcomeOf = async (url: string): Promise<URL | ConnectFailure> => {
     try {
-      return (await negotiate(probing, negotiationOf(probing, url), agents, signal)).url;
+      return (await negotiate(probing, addressOf(probing, url), agents, signal)).url;
     } catch (error) {
       if (error instanceof ConnectFailure) return error;
       throw error;

@@ -27,12 +27,9 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
 
 /** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
 export function redirectedHub({ allowedHosts }: Endpoint, from: URL, to: string): URL {
-  let url: URL;
-  try {
-    url = new URL(to, from);
-  } catch {
+  if (!URL.canParse(to, from.href))
     throw negotiationFailure('the server redirects to something that is not a URL');
-  }
+  const url = new URL(to, from);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw negotiationFailure(`the server redirects to ${url.protocol} which is not supported`);
   }

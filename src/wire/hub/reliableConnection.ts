@@ -66,15 +66,15 @@ export class ReliableConnection extends RecoverableConnection {
   received(socket: HubConnection, buffer: Buffer, start: number, end: number, bytes: number): void {
     if (this.state === 'closed') return;
     // A pong of WebSockets is empty.
-    const noted = start < end ? this.form.noted(buffer, start, end) : 0;
-    if (typeof noted === 'object') {
-      this.connected(noted);
+    const notice = start < end ? this.form.inspect(buffer, start, end) : 0;
+    if (typeof notice === 'object') {
+      this.connected(notice);
       return;
     }
-    if (noted > 0) {
+    if (notice > 0) {
       // Sent again after a recovery: no application gets that twice.
-      const isKnown = noted <= this.largestId;
-      this.note(noted, end - start);
+      const isKnown = notice <= this.largestId;
+      this.note(notice, end - start);
       if (isKnown) return;
     }
     this.listener.received(this, buffer, start, end, bytes);

@@ -37,7 +37,7 @@ export interface Recoverable {
 
 export interface RecoveryForm {
   /** The sequence id of a data message, what the service says of the connection, or 0 for anything else. */
-  readonly noted: (buffer: Buffer, start: number, end: number) => number | Recoverable;
+  readonly inspect: (buffer: Buffer, start: number, end: number) => number | Recoverable;
   readonly sequenceAck: (sequenceId: number) => Buffer;
 }
 

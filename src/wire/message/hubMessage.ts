@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeCode as closeCodes, FrameError } from '../socket/frame';
-import { isNestedTooDeep, maximumDepth, type JsonObject } from './jsonScan';
+import { isNestedTooDeep, maximumDepth, objectIn, type JsonObject } from './jsonScan';
 
 /** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
 
@@ -80,18 +80,13 @@ export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
 
 /** @throws HubMessageError when the text is none, or nested too deep */
 export function jsonObject(text: string): JsonObject {
-  if (isNestedTooDeep(text))
-    throw new HubMessageError(`a hub message is nested more than ${maximumDepth} deep`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new HubMessageError('a hub message is not JSON');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HubMessageError('a hub message is not a JSON object');
-  }
-  return value as JsonObject;
+  const fields = objectIn(text);
+  if (fields !== undefined) return fields;
+  throw new HubMessageError(
+    isNestedTooDeep(text)
+      ? `a hub message is nested more than ${maximumDepth} deep`
+      : 'a hub message is not a JSON object',
+  );
 }
 
 /** @returns why the server refuses, undefined when it agrees. @throws HubMessageError when it is no answer */

@@ -358,7 +358,7 @@ function readExtension(
 }
 
 function textOf(cursor: Cursor): string | undefined {
-  return skipNil(cursor) ? undefined : given(readText(cursor), 'text');
+  return skipNil(cursor) ? undefined : required(readText(cursor), 'text');
 }
 
 function emptyOrText(cursor: Cursor): string {
@@ -366,13 +366,13 @@ function emptyOrText(cursor: Cursor): string {
 }
 
 function nameOf(cursor: Cursor): string {
-  return given(readText(cursor), 'name');
+  return required(readText(cursor), 'name');
 }
 
 /** Nothing in the protocol but tracing ids needs more than 32 bits. */
 function integerOf(cursor: Cursor): number {
   const value = readInteger(cursor);
-  return given(
+  return required(
     typeof value === 'number' && value === (value | 0) ? value : undefined,
     '32-bit integer',
   );
@@ -386,7 +386,7 @@ function tracingIdOf(cursor: Cursor): bigint {
 
 function boolOf(cursor: Cursor): boolean {
   const value = readValue(cursor, 2);
-  return given(typeof value === 'boolean' ? value : undefined, 'boolean');
+  return required(typeof value === 'boolean' ? value : undefined, 'boolean');
 }
 
 /** Bytes, or the bytes of a text; undefined for nil. */
@@ -395,7 +395,7 @@ function bytesOf(cursor: Cursor): Buffer | undefined {
   const start = cursor.at;
   const first = cursor.bytes[start]!;
   const isBytes = (first >= 0xc4 && first <= 0xc6) || (first >= 0xd9 && first <= 0xdb);
-  given(isBytes || (first & 0xe0) === 0xa0 || undefined, 'payload');
+  required(isBytes || (first & 0xe0) === 0xa0 || undefined, 'payload');
   skipValue(cursor);
   const width = first < 0xc4 ? 0 : 1 << (first < 0xd9 ? first - 0xc4 : first - 0xd9);
   return cursor.bytes.subarray(start + 1 + width, cursor.at);
@@ -421,7 +421,7 @@ function readHeaders(cursor: Cursor): Pairs<readonly string[]> {
   return headers;
 }
 
-function given<Value>(value: Value | undefined, what: string): Value {
+function required<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined)
     throw new HubMessageError(`a service message has no ${what} where one belongs`);
   return value;
@@ -454,15 +454,15 @@ function writePairs<Value>(pairs: Pairs<Value>, write: (value: Value) => Buffer[
 
 /** Absent values are left out, and so is what says nothing: data of type 0, and a message that is whole. */
 function encodeExtension(names: readonly ExtensionName[], values: Values): Buffer {
-  const given = names.filter((name) => {
+  const present = names.filter((name) => {
     const value = values[name];
     return (
       value !== undefined && value !== false && !(name === 'dataType' && value === dataType.unknown)
     );
   });
-  const pairs = given.flatMap((name) => [
+  const pairs = present.flatMap((name) => [
     encodeValue(extensions[name].key),
     encodeValue(values[name]),
   ]);
-  return Buffer.concat([mapHead(given.length), ...pairs]);
+  return Buffer.concat([mapHead(present.length), ...pairs]);
 }

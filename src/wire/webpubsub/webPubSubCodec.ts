@@ -80,7 +80,7 @@ export const reliableWebPubSubCodec: HubCodec = {
   subprotocol: 'json.reliable.webpubsub.azure.v1',
   opensAtOnce: true,
   recovery: {
-    noted: notedInJson,
+    inspect: inspectJson,
     sequenceAck: (sequenceId) =>
       Buffer.from(`{"type":"sequenceAck","sequenceId":${sequenceId}}`, 'latin1'),
   },
@@ -142,7 +142,7 @@ export const reliableProtobufWebPubSubCodec: HubCodec = {
   subprotocol: 'protobuf.reliable.webpubsub.azure.v1',
   opensAtOnce: true,
   recovery: {
-    noted: notedInProtobuf,
+    inspect: inspectProtobuf,
     sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),
   },
 };
@@ -217,7 +217,7 @@ export function leadingSequenceId(buffer: Buffer, start: number, end: number): n
   return 0;
 }
 
-function notedInJson(buffer: Buffer, start: number, end: number): number | Recoverable {
+function inspectJson(buffer: Buffer, start: number, end: number): number | Recoverable {
   const leading = leadingSequenceId(buffer, start, end);
   if (leading > 0) return leading;
   const behind = start + ackStart.length;
@@ -281,7 +281,7 @@ function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   return pieces.layout();
 }
 
-function notedInProtobuf(buffer: Buffer, start: number, end: number): number | Recoverable {
+function inspectProtobuf(buffer: Buffer, start: number, end: number): number | Recoverable {
   const { path, members } = serverMessages.message;
   const sequenceId = nestedVarint(buffer, start, end, path[0], members.sequenceId[1]);
   if (sequenceId > 0) return sequenceId;

@@ -95,19 +95,19 @@ function clientRead(protocol: 'webpubsubReliable' | 'webpubsubReliableProtobuf',
   const codec = codecOf(protocol);
   const read = unless([HubMessageError], () => [codec.read(input, 0, input.length)] as const);
   unless([HubMessageError], () => codec.greetingEnd?.(input, 0, input.length));
-  const noted = unless([HubMessageError], () => codec.recovery!.noted(input, 0, input.length));
+  const notice = unless([HubMessageError], () => codec.recovery!.inspect(input, 0, input.length));
   codec.answeredStamp(input, 0, input.length);
-  return { message: read?.[0], noted };
+  return { message: read?.[0], notice };
 }
 
-function compareWithOfficial(message: HubMessage, noted: unknown, input: Buffer): void {
+function compareWithOfficial(message: HubMessage, notice: unknown, input: Buffer): void {
   const text = input.toString('utf8');
   const theirs = unless([Error], () => official.parseMessages(text));
   const [first] = Array.isArray(theirs) ? theirs : [theirs];
   if (first?.kind === 'groupData' || first?.kind === 'serverData') {
     assert.equal(message.type, 1);
     if (first.sequenceId !== undefined && Number.isSafeInteger(first.sequenceId))
-      assert.equal(noted, first.sequenceId);
+      assert.equal(notice, first.sequenceId);
   }
 }
 
@@ -119,9 +119,9 @@ export const pubSubJson: Subject = {
   pieces: ['"__proto__":', '"sequenceId":', '1e400', '-1', '\\u0000', '18446744073709551616'],
   check: (input) => {
     readJsonClientMessage(input);
-    const { message, noted } = clientRead('webpubsubReliable', input);
+    const { message, notice } = clientRead('webpubsubReliable', input);
     if (message !== undefined && input.toString('utf8').split('"sequenceId"').length < 3)
-      compareWithOfficial(message, noted, input);
+      compareWithOfficial(message, notice, input);
     const plain = codecOf('webpubsubNone');
     plain.read(input, 0, input.length);
   },

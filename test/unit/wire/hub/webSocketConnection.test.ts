@@ -9,6 +9,11 @@ import { RecordingListener } from '../../../fakes/recordingListener';
 
 const limits = { maximumMessageBytes: 100_000, maximumUnsentBytes: 1024 * 1024 };
 const ping = { type: 6 };
+const closing = (code: number, reason = ''): Buffer =>
+  serverFrame(
+    opcode.close,
+    Buffer.concat([Buffer.from([code >> 8, code & 255]), Buffer.from(reason)]),
+  );
 const text = (...parts: string[]): Buffer => serverFrame(opcode.text, Buffer.from(parts.join('')));
 
 describe('WebSocketConnection', () => {
@@ -88,25 +93,10 @@ describe('WebSocketConnection', () => {
   });
 
   const openings: readonly (readonly [string, RawHubOptions, string, RegExp])[] = [
-    [
-      'a handshake that is refused',
-      { answer: text('{"error":"no\\u0007json"}\x1e') },
-      'handshake',
-      /^handshake refused: no json$/,
-    ],
+    ['a refusal', { answer: text('{"error":"no\\u0007json"}\x1e') }, 'handshake', /: no json$/],
     ['a handshake answer that is cut off', { answer: text('{}') }, 'protocol', /cut off/],
-    [
-      'a hub message instead of the handshake answer',
-      { answer: hubFrame(ping) },
-      'protocol',
-      /before its handshake answer/,
-    ],
-    [
-      'garbage instead of the handshake answer',
-      { answer: Buffer.alloc(20, 0xff) },
-      'protocol',
-      /reserved bits/,
-    ],
+    ['a hub message', { answer: hubFrame(ping) }, 'protocol', /before its handshake answer/],
+    ['garbage', { answer: Buffer.alloc(20, 0xff) }, 'protocol', /reserved bits/],
     ['another status', { head: () => 'HTTP/1.1 404 Not Found' }, 'notFound', /404 Not Found/],
     [
       'a head without end',
@@ -114,12 +104,7 @@ describe('WebSocketConnection', () => {
       'protocol',
       /has no end/,
     ],
-    [
-      'a close instead of the handshake answer',
-      { answer: serverFrame(opcode.close, Buffer.from('\x03\xf0bad', 'latin1')) },
-      'closed',
-      /code 1008: bad/,
-    ],
+    ['a close', { answer: closing(1008, 'bad') }, 'closed', /code 1008: bad/],
   ];
   for (const [name, options, errorClass, message] of openings) {
     it(`fails to open with class ${errorClass} on ${name}`, async () => {
@@ -141,52 +126,21 @@ describe('WebSocketConnection', () => {
     });
   });
 
+  const shutDown = hubFrame({ type: 7, error: 'shut down' });
+  const reason = /^the server closed the connection and allows no reconnect: shut down$/;
   const broken: readonly (readonly [string, Buffer, string, RegExp])[] = [
     [
       'a close frame with a reason',
-      serverFrame(opcode.close, Buffer.from('\x03\xe9away', 'latin1')),
+      closing(1001, 'away'),
       'closed',
       /^closed with code 1001: away$/,
     ],
-    [
-      'a close frame without a code',
-      serverFrame(opcode.close, Buffer.alloc(0)),
-      'closed',
-      /^closed with code 1005$/,
-    ],
-    [
-      'a Close message before the close frame',
-      Buffer.concat([
-        hubFrame({ type: 7, error: 'shut down' }),
-        serverFrame(opcode.close, Buffer.from([3, 0xe8])),
-      ]),
-      'closed',
-      /^the server closed the connection and allows no reconnect: shut down$/,
-    ],
-    [
-      'a Close message before the end',
-      hubFrame({ type: 7, error: 'shut down' }),
-      'closed',
-      /^the server closed the connection and allows no reconnect: shut down$/,
-    ],
-    [
-      'being too slow',
-      serverFrame(opcode.close, Buffer.from('\x03\xf0client is too slow', 'latin1')),
-      'slowConsumer',
-      /too slow/,
-    ],
-    [
-      'being too slow for Azure Web PubSub',
-      serverFrame(opcode.close, Buffer.from('\x03\xf0SlowClient', 'latin1')),
-      'slowConsumer',
-      /1008: SlowClient/,
-    ],
-    [
-      'an end in the middle of a frame',
-      hubFrame(ping).subarray(0, 5),
-      'closed',
-      /without a close frame/,
-    ],
+    ['one without a code', serverFrame(opcode.close, Buffer.alloc(0)), 'closed', /code 1005$/],
+    ['a Close message and frame', Buffer.concat([shutDown, closing(1000)]), 'closed', reason],
+    ['a Close message before the end', shutDown, 'closed', reason],
+    ['being too slow', closing(1008, 'client is too slow'), 'slowConsumer', /too slow/],
+    ['being too slow for Web PubSub', closing(1008, 'SlowClient'), 'slowConsumer', /SlowClient/],
+    ['the middle of a frame', hubFrame(ping).subarray(0, 5), 'closed', /without a close frame/],
     ['a hub message that is none', text('{"type":1}\x1e'), 'protocol', /has no target/],
   ];
   for (const [name, bytes, errorClass, message] of broken) {

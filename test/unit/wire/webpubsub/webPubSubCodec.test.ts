@@ -208,7 +208,7 @@ describe('Web PubSub in the words of a hub', () => {
       const noted = (frame: Buffer): unknown => {
         // Frames stand in the middle of a buffer.
         const buffer = Buffer.concat([Buffer.from([0x12, 0x20]), frame, Buffer.from('}')]);
-        const reported = codec.recovery!.noted(buffer, 2, 2 + frame.length);
+        const reported = codec.recovery!.inspect(buffer, 2, 2 + frame.length);
         return typeof reported === 'number'
           ? reported
           : [reported.connectionId, reported.reconnectionToken];
