@@ -19,42 +19,10 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
   // Only counts are judged here.
   const test = sideBySide();
 
+  const base = { connections, skipNegotiation: false };
+
   for (const transport of ['Websockets', 'ServerSentEvents', 'LongPolling'] as const) {
-    const config = { connections, transport, skipNegotiation: false };
-
-    test(`connections only stand: ${transport}`, async () => {
-      const run = await loadRun({
-        target: server.url,
-        useCase: 'connectOnly',
-        parameters: { messageSize: undefined, sendingInterval: undefined },
-        config,
-        workers: 2,
-      });
-      assertUndisturbed(run);
-      const step = onlyStep(run);
-      assertExact(step, 0, 0);
-      assert.deepEqual(step.connections, { requested: connections, open: connections });
-    });
-
-    test(`connections move in and out of groups: exact counts over ${transport}`, async () => {
-      const run = await loadRun({
-        target: server.url,
-        useCase: 'frequentJoinLeaveGroup',
-        parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
-        config: { ...config, baseSending: 5, sendingSteps: 1, warmup: 0 },
-        workers: 2,
-      });
-      assertUndisturbed(run);
-      const step = onlyStep(run);
-      // Five senders in groups of two, two and one; who moves is counted apart.
-      assertExact(step, 5 * perSender, perSender * (2 * 2 + 2 * 2 + 1));
-      const { joins, leaves, skipped, joinsFailed, leavesFailed } = step.membership!;
-      assert.deepEqual([joinsFailed, leavesFailed], [0, 0]);
-      // Fifteen connections with five moves each, of which the last may be under way at the end.
-      const moves = joins + leaves + skipped;
-      assert.ok(moves >= 15 * 4 && moves <= 15 * 5, `${moves} moves`);
-      assert.ok(joins >= leaves && joins >= 15, `${joins} joined, ${leaves} left`);
-    });
+    const config = { ...base, transport };
 
     test(`use cases run side by side: exact counts over ${transport}`, async () => {
       const streams = { sendingInterval: '100ms', streamingItemCount: 3 };
@@ -89,31 +57,74 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
       assertExact(both!, 45, 45);
       assertExact(upload!, 45, 15);
     });
+  }
 
-    test(`own methods answer and call back: exact counts over ${transport}`, async () => {
-      const callback = {
-        method: 'SendToClient',
-        arguments: [{ 'information.ConnectionId': '{receiver}', text: '{text:100}' }],
-        ...{ reply: 'callback', callback: 'RecordLatency', receivers: 'client' },
-      };
-      for (const own of [{ method: 'GetConnectionId' }, callback]) {
-        const run = await loadRun({
-          target: server.url,
-          useCase: 'invoke',
-          parameters: { messageSize: undefined, ...own },
-          config: { ...config, singleStepDuration: '250ms', warmup: 0 },
-          workers: 2,
-        });
-        assertUndisturbed(run);
-        assertExact(onlyStep(run), connections * 5, connections * 5);
-      }
+  // What the mix leaves out, over one or the other.
+
+  test('connections only stand: LongPolling', async () => {
+    const run = await loadRun({
+      target: server.url,
+      useCase: 'connectOnly',
+      parameters: { messageSize: undefined, sendingInterval: undefined },
+      config: { ...base, transport: 'LongPolling' },
+      workers: 2,
+    });
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    assertExact(step, 0, 0);
+    assert.deepEqual(step.connections, { requested: connections, open: connections });
+  });
+
+  test('connections move in and out of groups: exact counts over ServerSentEvents', async () => {
+    const run = await loadRun({
+      target: server.url,
+      useCase: 'frequentJoinLeaveGroup',
+      parameters: { groupCount: 3, joinLeaveInterval: '100ms', sendersPer: 'group' },
+      config: {
+        ...{ ...base, transport: 'ServerSentEvents' },
+        ...{ baseSending: 5, sendingSteps: 1, warmup: 0 },
+      },
+      workers: 2,
+    });
+    assertUndisturbed(run);
+    const step = onlyStep(run);
+    // Five senders in groups of two, two and one; who moves is counted apart.
+    assertExact(step, 5 * perSender, perSender * (2 * 2 + 2 * 2 + 1));
+    const { joins, leaves, skipped, joinsFailed, leavesFailed } = step.membership!;
+    assert.deepEqual([joinsFailed, leavesFailed], [0, 0]);
+    // Fifteen connections with five moves each, of which the last may be under way at the end.
+    const moves = joins + leaves + skipped;
+    assert.ok(moves >= 15 * 4 && moves <= 15 * 5, `${moves} moves`);
+    assert.ok(joins >= leaves && joins >= 15, `${joins} joined, ${leaves} left`);
+  });
+
+  const callback = {
+    method: 'SendToClient',
+    arguments: [{ 'information.ConnectionId': '{receiver}', text: '{text:100}' }],
+    ...{ reply: 'callback', callback: 'RecordLatency', receivers: 'client' },
+  };
+  for (const [transport, own] of [
+    ['ServerSentEvents', { method: 'GetConnectionId' }],
+    ['LongPolling', callback],
+  ] as const)
+    test(`own methods answer or call back: exact counts over ${transport}`, async () => {
+      const run = await loadRun({
+        target: server.url,
+        useCase: 'invoke',
+        parameters: { messageSize: undefined, ...own },
+        config: { ...base, transport, singleStepDuration: '250ms', warmup: 0 },
+        workers: 2,
+      });
+      assertUndisturbed(run);
+      assertExact(onlyStep(run), connections * 5, connections * 5);
     });
 
+  for (const transport of ['Websockets', 'LongPolling'] as const)
     test(`streams of methods that know nothing of us: exact counts over ${transport}`, async () => {
       const streams = { messageSize: undefined, sendingInterval: '100ms', streamingItemCount: 4 };
       const run = await loadRun({
         target: new URL('/own', server.url).href,
-        config: { ...config, singleStepDuration: '500ms' },
+        config: { ...base, transport, singleStepDuration: '500ms' },
         workers: 2,
         entries: [
           {
@@ -146,7 +157,6 @@ describe('use cases against ASP.NET Core SignalR over every transport', function
       assertExact(shout!, 25 * 4, 25 * 4);
       assertExact(upload!, 25 * 4, 25);
     });
-  }
 
   test('a slow method shows as latency, and one that cannot keep up as what waits for it', async () => {
     const slow = (sendingInterval: string) =>

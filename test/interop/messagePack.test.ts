@@ -28,11 +28,9 @@ class Official {
   static async connect(
     url: string,
     protocol: 'json' | 'messagepack',
-    skipNegotiation = false,
     transport = HttpTransportType.WebSockets,
   ): Promise<Official> {
-    const options = { skipNegotiation, transport };
-    const builder = new HubConnectionBuilder().withUrl(url, options);
+    const builder = new HubConnectionBuilder().withUrl(url, { transport });
     if (protocol === 'messagepack') builder.withHubProtocol(new MessagePackHubProtocol());
     const official = new Official(builder.configureLogging(LogLevel.None).build());
     await official.connection.start();
@@ -52,9 +50,9 @@ describe('the official client with MessagePack against the embedded hub', functi
   const clients: Official[] = [];
   const connect = async (
     protocol: 'json' | 'messagepack' = 'messagepack',
-    ...more: [boolean?, HttpTransportType?]
+    transport?: HttpTransportType,
   ): Promise<Official> => {
-    const client = await Official.connect(hub.url, protocol, ...more);
+    const client = await Official.connect(hub.url, protocol, transport);
     clients.push(client);
     return client;
   };
@@ -71,22 +69,13 @@ describe('the official client with MessagePack against the embedded hub', functi
     nested: [1, -1.5, null, true, { a: [] }],
   };
 
-  for (const skipNegotiation of [false, true]) {
-    const way = skipNegotiation ? 'skipping negotiation' : 'with negotiate';
-    it(`gets its echoes back, ${way}`, async () => {
-      const client = await connect('messagepack', skipNegotiation);
-      for (let n = 0; n < 50; n++) await client.connection.send('Echo', { ...payload, n });
-      const expected = Array.from({ length: 50 }, (_, n) => ({ ...payload, n }));
-      assert.deepEqual(await client.received(50), expected);
+  for (const transport of [HttpTransportType.WebSockets, HttpTransportType.LongPolling])
+    it(`gets its long echoes back, in order, over ${HttpTransportType[transport]}`, async () => {
+      const client = await connect('messagepack', transport);
+      for (let n = 0; n < 20; n++) await client.connection.send('Echo', { ...payload, n });
+      const expected = Array.from({ length: 20 }, (_, n) => ({ ...payload, n }));
+      assert.deepEqual(await client.received(20), expected);
     });
-  }
-
-  it('gets its echoes back over long polling', async () => {
-    const client = await connect('messagepack', false, HttpTransportType.LongPolling);
-    for (let n = 0; n < 20; n++) await client.connection.send('Echo', { ...payload, n });
-    const expected = Array.from({ length: 20 }, (_, n) => ({ ...payload, n }));
-    assert.deepEqual(await client.received(20), expected);
-  });
 
   it('gets bytes as bytes', async () => {
     const client = await connect();
@@ -111,12 +100,6 @@ describe('the official client with MessagePack against the embedded hub', functi
     for (const client of [packed, other, text])
       assert.deepEqual(await client.received(2), [payload, payload]);
     assert.equal(hub.counts.deliveries, 1 + 4 + 6);
-  });
-
-  it('hears of failures', async () => {
-    const { connection } = await connect();
-    await assert.rejects(connection.invoke('Nothing'), /Method does not exist/);
-    await assert.rejects(connection.invoke('Echo'), /Failed to invoke 'Echo'/);
   });
 
   it('streams there and back, and may cancel', async () => {
@@ -149,12 +132,5 @@ describe('the official client with MessagePack against the embedded hub', functi
     endless.next(payload);
     assert.deepEqual(await first, payload);
     assert.equal(typeof (await connection.invoke('GetConnectionId')), 'string');
-  });
-
-  it('learns that the hub is closing', async () => {
-    const { connection } = await connect();
-    const closed = new Promise<Error | undefined>((resolve) => connection.onclose(resolve));
-    await hub.dispose();
-    assert.equal(await closed, undefined);
   });
 });
