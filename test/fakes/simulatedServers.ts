@@ -46,18 +46,6 @@ export const noisy = (limit: number, noise: number, random: Random): SimulatedSe
   step: (value) => (value <= limit * (1 + noise * normal(random)) ? 'held' : 'missed'),
 });
 
-/** Latency grows by a power of the load, with no wall at all: many values are near the objective. */
-export const gentle = (
-  limit: number,
-  power: number,
-  noise: number,
-  random: Random,
-): SimulatedServer => ({
-  limit,
-  step: (value) =>
-    (value / limit) ** power * Math.exp(noise * normal(random)) <= 1 ? 'held' : 'missed',
-});
-
 /** Each step takes a share of what is left. */
 export function degrading(limit: number, share: number): SimulatedServer {
   const server = {
