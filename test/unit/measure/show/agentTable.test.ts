@@ -13,25 +13,6 @@ const agent = (index: number, p99Us: number, more: Partial<AgentSummary> = {}): 
 });
 
 describe('the agents of a run', () => {
-  it('have a row each, with a dash for what was not measured', () => {
-    const { heads, rows } = agentTable(sampleAgents, panelStrings, 10);
-    assert.deepEqual(rows[1], [
-      ...['2', 'aks-load-12345678-vmss000001', '33 %', '316,660', '57 ms', '34 %', '1.4 ms'],
-      ...['420 µs', '700 µs', 'done'],
-    ]);
-    assert.deepEqual(rows[2]?.slice(3), ['–', '–', '–', '–', '460 µs', '–', 'lost after 96 s']);
-    for (const row of rows) assert.equal(row.length, heads.length);
-  });
-
-  it('name who was lost, who was the slowest and whose processor had the most to do', () => {
-    assert.deepEqual(agentSentences(sampleAgents, panelStrings), [
-      'Lost: agent 3 (aks-load-12345678-vmss000002).',
-      'Slowest: agent 2 (aks-load-12345678-vmss000001), p99 57 ms; the others at most 40 ms.',
-      'Busiest: agent 2 (aks-load-12345678-vmss000001), CPU 34 %, slip p99 1.4 ms.',
-      'The figures are those of step 3.',
-    ]);
-  });
-
   it('are compared in the last step only: an agent that was gone by then was not slower', () => {
     const earlier = agent(1, 900_000, {
       status: 'left',

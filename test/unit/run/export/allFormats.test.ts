@@ -13,9 +13,12 @@ import type { Result } from '../../../../src/results/result';
 import {
   failedResult,
   mixedStep,
+  observedResult,
+  sampleAgents,
   sampleResult,
   sampleScenario,
   sampleStep,
+  sessionStep,
 } from '../../results/sampleResult';
 import { sloOf, sloOfStep } from '../../../../src/base/slo';
 import { decodeHistogram } from '../../../../src/measure/histogram';
@@ -448,7 +451,13 @@ describe('bad results in every format', () => {
   const markup = `${html}\u202e\u0007]]>&bogus;`;
   const hostile = (): Result => {
     const result = recordedResult();
-    const first = { ...result.steps[0]!, histogram: markup, errors: named({ [markup]: 3 }) };
+    const { calls = [], sessions } = sessionStep(1);
+    const seen = observedResult().observed!;
+    const first = {
+      ...{ ...result.steps[0]!, histogram: markup, errors: named({ [markup]: 3 }), sessions },
+      calls: calls.map((call) => ({ ...call, name: markup })),
+      pushed: [{ name: markup, messages: 1, bytes: 1, perSecond: 1 }],
+    };
     return {
       ...result,
       id: `2026-11-21T14-02-11-${markup}`,
@@ -458,6 +467,8 @@ describe('bad results in every format', () => {
       steps: [first],
       errors: named({ [markup]: 3, '=cmd()': 1 }),
       errorExamples: [{ errorClass: markup, text: markup }],
+      agents: sampleAgents.map((agent) => ({ ...agent, node: markup })),
+      observed: { ...seen, series: seen.series.map((each) => ({ ...each, name: markup })) },
       verdict: { status: 'fail', reasons: [{ code: markup, message: markup }] },
       recommendation: { ...result.recommendation!, headline: markup, reasons: [markup] },
     };
