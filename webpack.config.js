@@ -163,8 +163,6 @@ const optionalLead = parts('optionalLead', {
   './observe/openObserver.js': 'observer',
   './otlpPush.js': 'otlp',
   './replays.js': 'replays',
-  '../run/replays.js': 'replays',
-  '../../run/replays.js': 'replays',
 });
 
 module.exports = [

@@ -22,7 +22,9 @@ export async function replayedScenario(
 ): Promise<{ readonly name: string; readonly text: string } | undefined> {
   const location = path.resolve(cwd, file);
   if (file !== '-' && (await isRecording(location))) {
-    const { replayScenario } = await import('../run/replays.js');
+    const { replayScenario } = await import(
+      /* webpackChunkName: "record" */ '../record/replay/replayScenario.js'
+    );
     const wishes = { times: clients, speed, spreadMs: spread };
     return { name: file, text: await replayScenario(location, wishes) };
   }

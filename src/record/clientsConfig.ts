@@ -1,8 +1,9 @@
 /** What a scenario's `config` takes from how the clients of a recording came. */
+import { count } from '../base/collect';
 import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
 import type { OpenEvent, RecordingHeader } from './recording';
-import { Keys, type WrittenKey } from './writtenKeys';
+import { Keys, Noted } from './writtenKeys';
 
 /** The hub that was recorded, without a query; of several hubs that of most clients. */
 export function targetOf(recorded: string, opens: readonly OpenEvent[]): string {
@@ -19,25 +20,17 @@ export function targetOf(recorded: string, opens: readonly OpenEvent[]): string 
 }
 
 /** By which certificates a run trusts what was recorded. */
-export const trustKeys = ({
+export const trustKeys = ({ caFile, insecureTls }: RecordingHeader): Record<string, unknown> => ({
   caFile,
-  insecureTls,
-}: RecordingHeader): Record<string, WrittenKey> => ({
-  ...(caFile !== undefined && { caFile: { value: caFile } }),
-  ...(insecureTls === true && {
-    insecureTls: { value: true, beside: 'as it was recorded; for test systems only' },
-  }),
+  insecureTls: insecureTls && new Noted(true, 'as it was recorded; for test systems only'),
 });
 
 /** Of a recording without one, such as a file that is damaged before it. */
-export const noUrlWords = (recorded: string): Partial<WrittenKey> =>
-  URL.canParse(recorded) ? {} : { beside: 'the URL was not found: write that of the hub' };
+export const noUrlWords = (recorded: string): string | undefined =>
+  URL.canParse(recorded) ? undefined : 'the URL was not found: write that of the hub';
 
 /** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
-export function secretKeys(
-  opens: readonly OpenEvent[],
-  target: string,
-): Record<string, WrittenKey> {
+export function secretKeys(opens: readonly OpenEvent[], target: string): Record<string, unknown> {
   const name = secretNameOf(target);
   const withToken = opens.filter(
     ({ token, query }) => token === true || query.includes('access_token'),
@@ -47,69 +40,53 @@ export function secretKeys(
   const query = [...new Set(opens.flatMap((open) => open.query))]
     .filter((each) => !protocolQuery.test(each))
     .slice(0, 20);
+  const tokenWords =
+    withToken === 1
+      ? 'a token was seen, it is not written here'
+      : `${withToken} clients came with a token, none is written here; this one stands for all, \`identities\` can have one for each`;
+  const headerWords = [
+    ...(cookies ? ['Cookies were seen; where the hub needs them, set the secret.'] : []),
+    ...(own.length > 0
+      ? ["The application's own headers; their values are not written here."]
+      : []),
+  ];
+  const headers = {
+    Cookie: cookies ? `\${secret:${name}-cookie}` : undefined,
+    ...references(own, (each) => `${name}-${secretNameFor(each)}`),
+  };
+  const queryWords = 'Parameters that were seen; their values are not written here.';
   return {
-    ...(withToken > 0 && {
-      accessToken: {
-        value: `\${secret:${name}}`,
-        beside:
-          withToken === 1
-            ? 'a token was seen, it is not written here'
-            : `${withToken} clients came with a token, none is written here; this one stands for all, \`identities\` can have one for each`,
-      },
-    }),
-    ...((cookies || own.length > 0) && {
-      headers: {
-        above: [
-          ...(cookies ? ['Cookies were seen; where the hub needs them, set the secret.'] : []),
-          ...(own.length > 0
-            ? ["The application's own headers; their values are not written here."]
-            : []),
-        ],
-        value: new Keys({
-          ...(cookies && { Cookie: { value: `\${secret:${name}-cookie}` } }),
-          ...Object.fromEntries(
-            own.map((each) => [each, { value: `\${secret:${name}-${secretNameFor(each)}}` }]),
-          ),
-        }),
-      },
-    }),
-    ...(query.length > 0 && {
-      query: {
-        above: ['Parameters that were seen; their values are not written here.'],
-        value: new Keys(
-          Object.fromEntries(
-            query.map((each) => [each, { value: `\${secret:${secretNameFor(each)}}` }]),
-          ),
-        ),
-      },
-    }),
+    accessToken: withToken > 0 ? new Noted(`\${secret:${name}}`, tokenWords) : undefined,
+    headers:
+      headerWords.length > 0 ? new Noted(new Keys(headers), undefined, headerWords) : undefined,
+    query:
+      query.length > 0
+        ? new Noted(new Keys(references(query, secretNameFor)), undefined, [queryWords])
+        : undefined,
   };
 }
+
+const references = (names: readonly string[], secretOf: (name: string) => string) =>
+  Object.fromEntries(names.map((name) => [name, `\${secret:${secretOf(name)}}`]));
 
 /**
  * Where clients of Azure Web PubSub connect, and how they talk.
  * @param inJson of the subprotocols with the same reliability the one in JSON
  */
-export function pubSubConfig(
-  opens: readonly OpenEvent[],
-  inJson = false,
-): Record<string, WrittenKey> {
+export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Record<string, unknown> {
   const [path = ''] = mostFrequent(opens.map((open) => open.path));
   const [protocol = ''] = mostFrequent(opens.map((open) => open.protocol));
   const hub = /\/hubs\/([\w.-]{1,128})(?:[/?]|$)/.exec(path)?.[1];
   const { format = 'json', isReliable = false } = subprotocolNamed(protocol) ?? {};
   const spoken = inJson || format === 'json' ? 'Json' : 'Protobuf';
   const subprotocol = isReliable ? `reliable${spoken}` : spoken.toLowerCase();
+  const keyWords =
+    'Clients of the recording came with tokens of their own; a run makes them with this key.';
   return {
-    connectionString: {
-      above: [
-        'Clients of the recording came with tokens of their own; a run makes them with this key.',
-      ],
-      value: '${secret:webpubsub}',
-    },
-    service: { value: 'webpubsub' },
-    ...(hub !== undefined && { hub: { value: hub } }),
-    ...(subprotocol !== 'json' && { subprotocol: { value: subprotocol } }),
+    connectionString: new Noted('${secret:webpubsub}', undefined, [keyWords]),
+    service: 'webpubsub',
+    hub,
+    subprotocol: subprotocol === 'json' ? undefined : subprotocol,
   };
 }
 
@@ -133,7 +110,7 @@ function percentOf(share: number): number {
 /** The most frequent first. */
 export function mostFrequent<T>(values: readonly T[]): T[] {
   const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  for (const value of values) count(counts, value);
   return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
 }
 

@@ -127,6 +127,12 @@ export interface Recording {
   readonly events: AsyncIterable<RecordedEvent> | Iterable<RecordedEvent>;
 }
 
+/** A recording from a file, one of another program too. */
+export interface ReadRecording extends Recording {
+  /** What was left out, as sentences; known once all events were read. */
+  readonly notes: () => readonly string[];
+}
+
 /** The file is none, or is damaged. */
 export function notARecording(problem: string, cause?: unknown): ExpectedError {
   return new ExpectedError('recording-invalid', problem, { cause });
@@ -152,7 +158,10 @@ export function headerIn(line: string, file: string): RecordingHeader {
   if (kind !== 'signalr' && kind !== 'webpubsub')
     throw notARecording('The first line of the recording names neither SignalR nor Web PubSub.');
   return {
-    ...{ schema: recordingSchema, target, startedAt, kind },
+    schema: recordingSchema,
+    target,
+    startedAt,
+    kind,
     ...(isText(caFile) && { caFile }),
     ...(insecureTls === true && { insecureTls }),
   };
@@ -192,26 +201,12 @@ function hasMembers(fields: JsonObject): boolean {
 /** A message is believed as far as its readers rely on it: calls have a target and arguments, answers an id. */
 function isMessage(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const message = value as JsonObject;
-  const { type } = message;
+  const { type, target, arguments: values, invocationId } = value as JsonObject;
   if (isText(type)) return true;
-  const hasId = isText(message['invocationId']);
-  switch (type) {
-    case 1:
-    case 4:
-      return (
-        isText(message['target']) && Array.isArray(message['arguments']) && (type === 1 || hasId)
-      );
-    case 2:
-    case 3:
-    case 5:
-      return hasId;
-    case 6:
-    case 7:
-    case 8:
-    case 9:
-      return true;
-    default:
-      return false;
-  }
+  if (!isCount(type) || type < 1 || type > 9) return false;
+  const isCall = type === 1 || type === 4;
+  const needsId = type > 1 && type <= 5;
+  return (
+    (!isCall || (isText(target) && Array.isArray(values))) && (!needsId || isText(invocationId))
+  );
 }

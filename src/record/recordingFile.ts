@@ -12,8 +12,8 @@ import {
   eventIn,
   headerIn,
   notARecording,
+  type ReadRecording,
   type RecordedEvent,
-  type Recording,
   type RecordingHeader,
 } from './recording';
 
@@ -118,23 +118,17 @@ export async function createRecordingFile(file: string): Promise<Writable> {
   }
 }
 
-export interface OpenRecording extends Recording {
-  readonly events: AsyncIterable<RecordedEvent>;
-  /** What was left out because it is damaged, as sentences; known once all events were read. */
-  readonly notes: () => readonly string[];
-}
-
 /**
  * Reads a recording event by event, once. Its first line is read at once.
  * What is damaged is left out, and said.
  * @throws ExpectedError `recording-invalid`
  */
-export async function openRecording(file: string): Promise<OpenRecording> {
+export async function openRecording(file: string): Promise<ReadRecording> {
   return readRecording(createReadStream(file, { highWaterMark }), file);
 }
 
 /** One that a scenario names. @throws as {@link openRecording} and `openNamed` */
-export function openNamedRecording(folder: string, name: string): Promise<OpenRecording> {
+export function openNamedRecording(folder: string, name: string): Promise<ReadRecording> {
   async function* chunks(): AsyncGenerator<Buffer> {
     const handle = await openNamed(folder, name);
     yield* handle.createReadStream({ highWaterMark }) as AsyncIterable<Buffer>;
@@ -148,7 +142,7 @@ const highWaterMark = 256 * 1024;
 export async function readRecording(
   chunks: AsyncIterable<Buffer>,
   name: string,
-): Promise<OpenRecording> {
+): Promise<ReadRecording> {
   const notes: string[] = [];
   const lines = linesOf(chunks, name);
   let first: IteratorResult<Line>;

@@ -1,11 +1,24 @@
-/** A part of a scenario file: a map in its order, each key with what is said above it and beside it. */
-export interface WrittenKey {
-  readonly above?: readonly string[];
-  readonly beside?: string;
-  readonly value: unknown;
+/** A map of a scenario file in its order, with what is said above it; keys without a value are left out. */
+export class Keys {
+  constructor(
+    readonly keys: Readonly<Record<string, unknown>>,
+    readonly above: readonly string[] = [],
+  ) {}
 }
 
-/** Keys in place of a plain value. */
-export class Keys {
-  constructor(readonly keys: Readonly<Record<string, WrittenKey>>) {}
+/** A value of a map, with what is said beside it, and above its key. */
+export class Noted {
+  constructor(
+    readonly value: unknown,
+    readonly beside?: string,
+    readonly above: readonly string[] = [],
+  ) {}
+}
+
+/** Names of references to secrets in it. */
+export function secretsIn(value: unknown): string[] {
+  if (value instanceof Noted) return secretsIn(value.value);
+  if (value instanceof Keys) return Object.values(value.keys).flatMap(secretsIn);
+  if (typeof value !== 'string') return [];
+  return [...value.matchAll(/\$\{secret:([^}]+)\}/g)].map(([, name]) => name!);
 }

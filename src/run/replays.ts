@@ -10,7 +10,6 @@ import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import type { TargetContext } from '../targets/target';
 import { callsOf, sessionStepsOf } from '../usecases/sessionSteps';
 import { isReplay } from './isReplay';
-export { replayScenario } from '../record/replay/replayScenario';
 
 /** A scenario whose recordings are read. */
 export interface Replays {

@@ -26,7 +26,7 @@ export async function importCommand(
   const read = await openImported(file);
   if (read === undefined) return importCounters(file, flags, io);
   const model = await deps.capacity();
-  const imported = await importRecording(read.recording, deps.parseScenario, model);
+  const imported = await importRecording(read, deps.parseScenario, model);
   for (const note of read.notes()) io.stderr.write(`warning: ${printable(note)}\n`);
   return reportImported(imported, flags, io);
 }

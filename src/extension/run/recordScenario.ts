@@ -7,6 +7,7 @@ import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
 import { recordingEnding } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
+import { replayScenario } from '../../record/replay/replayScenario';
 import { type Trust, unknownCertificate } from '../../record/proxy/recordingProxy';
 import {
   readAuthority,
@@ -250,7 +251,6 @@ export async function replayRecordingFile(argument: unknown): Promise<void> {
       : await chooseFile(t('Replay Recording'), t('Replay'), { [t('Recordings')]: ['jsonl'] });
   if (file === undefined) return;
   const { fsPath } = file;
-  const { replayScenario } = await import('../../run/replays.js');
   const text = await replayScenario(fsPath, { named: fsPath });
   const name = path.basename(fsPath).replace(/(?:\.recording)?\.[^.]*$/, '');
   await openUnsaved(`${name || 'recording'}.replay.signalr.yaml`, text);
@@ -271,7 +271,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
     async (): Promise<ImportedScenario | undefined> => {
       const read = await openImported(file.fsPath);
       if (read === undefined) return undefined;
-      const made = await importRecording(read.recording, parseScenario);
+      const made = await importRecording(read, parseScenario);
       for (const note of read.notes()) log.warn(note);
       return made;
     },

@@ -1,3 +1,4 @@
+import { count, groupedBy } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { mostSizesOfCall } from '../../usecases/textSizes';
@@ -137,7 +138,7 @@ class Reader {
     const name = kept.get(key);
     if (name !== undefined) return `{${name}}`;
     const values = new Map<unknown, number>();
-    for (const { value } of ones) values.set(value, (values.get(value) ?? 0) + 1);
+    for (const { value } of ones) count(values, value);
     if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
       return '{group}';
     // Random text takes its place, whatever it is.
@@ -307,13 +308,7 @@ class Reader {
 
 /** Of one form each, the most frequent first: values of one type, lists of one length, maps with the same members. */
 function byShape(all: readonly One[]): One[][] {
-  const shapes = new Map<string, One[]>();
-  for (const one of all) {
-    const shape = shapeOf(one.value);
-    const same = shapes.get(shape);
-    if (same === undefined) shapes.set(shape, [one]);
-    else same.push(one);
-  }
+  const shapes = groupedBy(all, ({ value }) => shapeOf(value));
   return [...shapes.values()].sort((a, b) => b.length - a.length);
 }
 

@@ -114,14 +114,14 @@ const cut = (text: string, width: number): string => {
   return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
 };
 
-function wrapped(text: string, width: number): string[] {
+/** Lines of at most so many columns, all but the first one indented. */
+export function wrapped(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
-  let line = '';
   for (const word of visibleLine(text).split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+    const line = lines.at(-1);
+    if (line === undefined) lines.push(word);
+    else if (line.length + 1 + word.length > width) lines.push(indent + word);
+    else lines[lines.length - 1] = `${line} ${word}`;
   }
-  return line === '' ? lines : [...lines, line];
+  return lines;
 }

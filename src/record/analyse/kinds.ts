@@ -1,3 +1,4 @@
+import { count, entryOf, groupedBy } from '../../base/collect';
 import type { Visitor } from './crowd';
 import { fold, isLoop, Symbols, type Folded } from './fold';
 import { longestOf, type CallForm, type Trace, type TracedCall, type TracedClient } from './trace';
@@ -70,12 +71,7 @@ export function kindsOf(trace: Trace): Kind[] {
 }
 
 function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
-  const byKey = new Map<string, TracedCall[]>();
-  for (const call of streamsBeside) {
-    const same = byKey.get(call.key);
-    if (same === undefined) byKey.set(call.key, [call]);
-    else same.push(call);
-  }
+  const byKey = groupedBy(streamsBeside, ({ key }) => key);
   return [...byKey.values()].map((calls) => {
     const pieces = Math.max(1, Math.ceil(longestOf(calls) / longestStreamUs));
     return {
@@ -125,21 +121,15 @@ function grouped(
   const signatures = new Map<string, Set<string>>();
   for (const behaviour of strict) {
     const name = signatureOf(loose.get(behaviour.client)!);
-    const found = signatures.get(name) ?? new Set();
-    signatures.set(name, found.add(signatureOf(behaviour)));
+    entryOf(signatures, name, () => new Set()).add(signatureOf(behaviour));
   }
-  const groups = new Map<string, Behaviour[]>();
-  for (const behaviour of strict) {
+  const chosen = strict.map((behaviour) => {
     const other = loose.get(behaviour.client)!;
     // Others did the same calls in another order: what they have in common is a choice among them.
     const isOneOfMany = hasChoice(other) && signatures.get(signatureOf(other))!.size > 1;
-    const isLong = !isReadable(behaviour.sessions[0]!);
-    const chosen = isOneOfMany || isLong ? other : behaviour;
-    const name = signatureOf(chosen);
-    const group = groups.get(name) ?? [];
-    groups.set(name, group);
-    group.push(chosen);
-  }
+    return isOneOfMany || !isReadable(behaviour.sessions[0]!) ? other : behaviour;
+  });
+  const groups = groupedBy(chosen, signatureOf);
   return withBegun([...groups.values()], endUs).sort((a, b) => b.length - a.length);
 }
 
@@ -185,7 +175,7 @@ function looselyFolded(
 ): Behaviour {
   const { calls } = client;
   const times = new Map<number, number>();
-  for (const call of calls) times.set(symbolOf(call), (times.get(symbolOf(call)) ?? 0) + 1);
+  for (const call of calls) count(times, symbolOf(call));
   const isOnce = (call: TracedCall): boolean => times.get(symbolOf(call)) === 1;
   const from = calls.findIndex((call) => !isOnce(call));
   const item = (call: TracedCall): Folded<TracedCall> => ({ symbol: symbolOf(call), item: call });

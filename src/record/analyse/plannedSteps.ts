@@ -1,22 +1,14 @@
+import { entryOf } from '../../base/collect';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { isToOthers, type Consequence, type Heard } from './causes';
+import { isToOthers, type Consequence, type Heard } from './consequences';
 import type { FoundCallback } from './found';
 import type { CallStep, ChooseStep, Gaps, Kind, RepeatStep, Step } from './kinds';
 import type { ReadArguments } from './arguments';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
-import { fifthsOf, sizeWords, spreadOf, type Spread } from './spread';
-import type { WrittenKey } from '../writtenKeys';
+import { fifthsOf, meanOf, sizeWords, spreadOf, type Spread } from './spread';
+import { Keys, Noted } from '../writtenKeys';
 import { heardAfter, longestOf, type Trace, type TracedCallback } from './trace';
-
-/** A step as a scenario has it, in the order of its keys, with what is said above it. */
-export interface WrittenStep {
-  readonly comments: readonly string[];
-  readonly keys: Readonly<Record<string, unknown>>;
-  /** Key under which further steps stand, and they; `choose` has a list of them. */
-  readonly steps?: readonly WrittenStep[];
-  readonly ways?: readonly { readonly weight: number; readonly steps: readonly WrittenStep[] }[];
-}
 
 /** How a call is answered. */
 export interface Answering {
@@ -62,7 +54,7 @@ const mostTimes = 10_000;
 const mostCallsOfLoop = 20_000;
 
 interface Written {
-  readonly written: readonly WrittenStep[];
+  readonly written: readonly Keys[];
   /** How long they take by their pauses alone, in the mean and at most. */
   readonly pausesMs: number;
   readonly longestMs: number;
@@ -73,7 +65,7 @@ interface Written {
  * @param draws pauses that differ are drawn; else each is its mean
  */
 export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = true): Written {
-  const written: WrittenStep[] = [];
+  const written: Keys[] = [];
   let [pausesMs, longestMs] = [0, 0];
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1];
@@ -82,7 +74,7 @@ export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = tru
       const { ms, comments } = pause;
       pausesMs += durationMs(ms, 'mean');
       longestMs += durationMs(ms, 'longest');
-      written.push({ comments, keys: { wait: durationTexts(ms) } });
+      written.push(new Keys({ wait: durationTexts(ms) }, comments));
     }
     const own = writeStep(step, facts, draws);
     written.push(...own.written);
@@ -92,15 +84,11 @@ export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = tru
   return { written, pausesMs, longestMs };
 }
 
-const onStep = ({ event, keep, isOfOthers }: WaitedEvent): WrittenStep => ({
-  comments:
-    isOfOthers === true
-      ? [
-          'other clients cause it: without them nothing comes, and the wait for them counts as latency',
-        ]
-      : [],
-  keys: { on: event, ...(keep !== undefined && { keep }) },
-});
+const onStep = ({ event, keep, isOfOthers }: WaitedEvent): Keys => {
+  const words =
+    'other clients cause it: without them nothing comes, and the wait for them counts as latency';
+  return new Keys({ on: event, keep }, isOfOthers === true ? [words] : []);
+};
 
 function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
   switch (step.kind) {
@@ -113,52 +101,54 @@ function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
   }
 }
 
-function writeCall(step: CallStep, facts: StepFacts): WrittenStep[] {
+function writeCall(step: CallStep, facts: StepFacts): Keys[] {
   const { values, remarks, texts } = facts.arguments(step);
   const { reply, callback, receivers, answered } = facts.answering(step);
-  const [before, after] = (['before', 'after'] as const).map((turn) =>
-    facts.waited(step, turn).map(onStep),
-  ) as [WrittenStep[], WrittenStep[]];
   const keep = facts.keep(step);
-  const change = facts.groupChange(step, values);
   const comments = [
     ...remarks,
     ...texts.map(({ at, bytes }) => `${at}: ${sizeWords(bytes)}`),
     ...errorWords(step),
   ];
-  const given = values.length === 0 ? {} : { arguments: values };
-  if (step.form === 'stream') {
-    const keys = { stream: step.method, ...given, ...streamKeys(step) };
-    return [...before, { comments, keys }, ...after];
-  }
-  const keys = {
-    ...{ call: step.method, ...given, reply },
-    ...(callback !== undefined && { callback, receivers }),
-    ...(answered === true && { answered }),
-    ...(change !== undefined && { group: change }),
-    ...(Object.keys(keep).length > 0 && { keep }),
-  };
-  return [...before, { comments, keys }, ...after];
+  const sent = values.length === 0 ? undefined : values;
+  const keys =
+    step.form === 'stream'
+      ? { stream: step.method, arguments: sent, ...streamKeys(step) }
+      : {
+          call: step.method,
+          arguments: sent,
+          reply,
+          callback,
+          receivers: callback && receivers,
+          answered: answered === true ? answered : undefined,
+          group: facts.groupChange(step, values),
+          keep: Object.keys(keep).length > 0 ? keep : undefined,
+        };
+  const waited = (turn: 'before' | 'after'): Keys[] => facts.waited(step, turn).map(onStep);
+  return [...waited('before'), new Keys(keys, comments), ...waited('after')];
 }
 
 /** How many items, how far apart, and how it ends. */
 function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, unknown>> {
-  const items = Math.max(1, Math.round(mean(calls.map((call) => call.items)) / pieces));
+  const items = Math.max(1, Math.round(meanOf(calls.map((call) => call.items)) / pieces));
   const everyUs = calls.flatMap(({ items: all, firstItemUs = 0, lastItemUs = 0 }) =>
     all < 2 ? [] : [(lastItemUs - firstItemUs) / (all - 1)],
   );
-  const everyMs = mean(everyUs) / 1000;
+  const everyMs = meanOf(everyUs) / 1000;
   const all = calls.reduce((sum, call) => sum + call.items, 0);
   const itemBytes = calls.reduce((sum, call) => sum + call.itemBytes, 0) / Math.max(1, all);
   // Left open by a client that went: it did not end by itself.
-  const cancelled = calls.filter((call) => call.isCancelled || call.endUs === undefined).length;
+  const cancelled = calls.filter(
+    ({ isCancelled, endUs }) => isCancelled ?? endUs === undefined,
+  ).length;
   const longestS = Math.ceil(longestOf(calls) / pieces / 1e6);
+  const itemSize = Math.max(1, Math.min(mostEventBytes, Math.round(itemBytes)));
   return {
     items,
-    ...(all > 0 && { itemSize: Math.max(1, Math.min(mostEventBytes, Math.round(itemBytes))) }),
-    ...(everyMs >= leastPauseMs && { every: `${Number(everyMs.toFixed(3))}ms` }),
-    ...((pieces > 1 || cancelled * 2 > calls.length) && { cancel: true }),
-    ...(longestS > 10 && { within: `${Math.min(mostWithinS, longestS + 30)}s` }),
+    itemSize: all > 0 ? itemSize : undefined,
+    every: everyMs >= leastPauseMs ? `${Number(everyMs.toFixed(3))}ms` : undefined,
+    cancel: pieces > 1 || cancelled * 2 > calls.length ? true : undefined,
+    within: longestS > 10 ? `${Math.min(mostWithinS, longestS + 30)}s` : undefined,
   };
 }
 
@@ -167,12 +157,11 @@ const shortStreamMs = 2000;
 const mostDrainMs = 600_000;
 
 /** Of `config`: streams that begin last are to come to their end. */
-export function drainKeys({ calls, streamsBeside }: Trace): Readonly<Record<string, WrittenKey>> {
+export function drainOf({ calls, streamsBeside }: Trace): Noted | undefined {
   const streamMs = Math.max(longestOf(calls), longestOf(streamsBeside)) / 1000;
-  if (streamMs <= shortStreamMs) return {};
+  if (streamMs <= shortStreamMs) return undefined;
   const drainMs = Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000);
-  const beside = 'streams that began last go on to their end';
-  return { drain: { value: durationText(drainMs), beside } };
+  return new Noted(durationText(drainMs), 'streams that began last go on to their end');
 }
 
 function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {
@@ -186,9 +175,9 @@ function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Writte
       : [`${formatCount(rounds.least)} to ${formatCount(rounds.most)} rounds were seen`]),
     ...(everyMs === 0 ? [] : [pauseWords(spreadOf(step.periodsUs), everyMs)]),
   ];
-  const every = everyMs === 0 ? {} : { every: durationTexts(everyMs) };
+  const every = everyMs === 0 ? undefined : durationTexts(everyMs);
   return {
-    written: [{ comments, keys: { repeat: times, ...every }, steps: inner.written }],
+    written: [new Keys({ repeat: times, every, steps: inner.written }, comments)],
     pausesMs: times * Math.max(durationMs(everyMs, 'mean'), inner.pausesMs),
     longestMs: times * Math.max(durationMs(everyMs, 'longest'), inner.longestMs),
   };
@@ -211,22 +200,21 @@ function roundsOf(
   return { everyMs, inner };
 }
 
-function writeChoose({ options }: ChooseStep, facts: StepFacts): WrittenStep {
-  const ways = options.map((option) => ({
-    weight: option.calls.length,
-    steps: writeCall(option, facts),
-  }));
-  return { comments: ['no order was found: each as often as it was seen'], keys: {}, ways };
+function writeChoose({ options }: ChooseStep, facts: StepFacts): Keys {
+  const ways = options.map(
+    (option) => new Keys({ weight: option.calls.length, steps: writeCall(option, facts) }),
+  );
+  return new Keys({ choose: ways }, ['no order was found: each as often as it was seen']);
 }
 
 export function timesOf(step: RepeatStep): number {
   const most = Math.min(mostTimes, Math.floor(mostCallsOfLoop / callsOfRound(step)));
-  return Math.min(Math.max(1, most), Math.max(1, Math.round(mean(step.rounds))));
+  return Math.min(Math.max(1, most), Math.max(1, Math.round(meanOf(step.rounds))));
 }
 
 /** Whether rounds were left out that a scenario cannot have. */
 export const isCutShort = (step: RepeatStep): boolean =>
-  timesOf(step) < Math.round(mean(step.rounds)) ||
+  timesOf(step) < Math.round(meanOf(step.rounds)) ||
   step.steps.some((inner) => inner.kind === 'repeat' && isCutShort(inner));
 
 const callsOfRound = ({ steps }: RepeatStep): number =>
@@ -237,7 +225,7 @@ const callsOfRound = ({ steps }: RepeatStep): number =>
 
 function everyOf({ periodsUs }: RepeatStep): number {
   if (periodsUs.length === 0) return 0;
-  const ms = mean(periodsUs) / 1000;
+  const ms = meanOf(periodsUs) / 1000;
   return ms < leastPauseMs ? 0 : rounded(ms);
 }
 
@@ -248,7 +236,7 @@ function pauseBefore(
   draws: boolean,
 ): { readonly ms: Durations; readonly comments: readonly string[] } | undefined {
   const numbers = pausesUs(gaps, before, facts);
-  if (numbers.length === 0 || mean(numbers) / 1000 < leastPauseMs) return undefined;
+  if (numbers.length === 0 || meanOf(numbers) / 1000 < leastPauseMs) return undefined;
   const ms = draws ? durationsFrom(numbers) : meanMs(numbers);
   return { ms, comments: [pauseWords(spreadOf(numbers.map((us) => Math.max(0, us))), ms)] };
 }
@@ -261,7 +249,7 @@ function durationsFrom(us: readonly number[]): Durations {
   return fifths.map((each) => rounded(each / 1000));
 }
 
-const meanMs = (us: readonly number[]): number => rounded(mean(us) / 1000);
+const meanMs = (us: readonly number[]): number => rounded(meanOf(us) / 1000);
 
 /** From where the session goes on: after the time of a round, an answer, or at once. */
 function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[] {
@@ -284,9 +272,6 @@ function lastCallStep(step: Step): CallStep {
   if (step.kind === 'call') return step;
   return step.kind === 'repeat' ? lastCallStep(step.steps.at(-1)!) : step.options.at(-1)!;
 }
-
-const mean = (numbers: readonly number[]): number =>
-  numbers.length === 0 ? 0 : numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 
 /** To a thousandth of its size, a tenth of a millisecond at least. */
 function rounded(ms: number): number {
@@ -395,7 +380,7 @@ export function heardSteps(
   { clients, sessions, streams }: Kind,
   callbacks: readonly TracedCallback[],
   { found, greetings, part }: HeardFacts,
-): WrittenStep[] {
+): Keys[] {
   // The connections that make their other calls count.
   if (streams !== undefined) return [];
   const open = found.filter(({ recognised }) => !recognised);
@@ -404,8 +389,9 @@ export function heardSteps(
   const heard = new Map<string, { count: number; bytes: number }>();
   for (const { target, client, arguments: values } of callbacks) {
     if (!names.has(target) || !own.has(client)) continue;
-    const { count, bytes } = heard.get(target) ?? { count: 0, bytes: 0 };
-    heard.set(target, { count: count + 1, bytes: bytes + textBytes(JSON.stringify(values)) });
+    const seen = entryOf(heard, target, () => ({ count: 0, bytes: 0 }));
+    seen.count += 1;
+    seen.bytes += textBytes(JSON.stringify(values));
   }
   // Those that weigh most, where they are many.
   const kept = new Set(
@@ -416,12 +402,12 @@ export function heardSteps(
   );
   return open
     .filter(({ target }) => kept.has(target))
-    .map(({ target, as }): WrittenStep => {
+    .map(({ target, as }) => {
       const seen = heard.get(target)!;
       // Of a greeting there is one for each connection, however many sessions it has.
       const often = greetings.has(target) ? 0 : (seen.count * part) / sessions;
       const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
-      const estimated = { perSession: Number(often.toPrecision(4)), eventSize };
-      return { comments: [as], keys: { on: target, within: 0, ...estimated } };
+      const perSession = Number(often.toPrecision(4));
+      return new Keys({ on: target, within: 0, perSession, eventSize }, [as]);
     });
 }

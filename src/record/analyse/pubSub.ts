@@ -1,23 +1,28 @@
+import { count } from '../../base/collect';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
-import { isHubMessage, type OpenEvent, type RecordedPubSub, type Recording } from '../recording';
+import {
+  newSpeaker,
+  readConversations,
+  type ConversationListener,
+  type Speaker,
+} from '../readConversations';
+import type { Direction, OpenEvent, RawEvent, RecordedPubSub, Recording } from '../recording';
 import type { Found, FoundCall } from './found';
 import { durationText, pauseWords } from './plannedSteps';
-import { sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
+import { meanOf, sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, sharesOf } from '../clientsConfig';
 import { crowdOf, mostAtOnce, presenceUs, type CrowdPart } from './crowd';
-import { Keys, type WrittenKey } from '../writtenKeys';
+import { Keys, Noted } from '../writtenKeys';
 import { urlWithoutKeys } from './values';
-import { yamlText } from './yamlText';
+import { yamlText } from '../yamlText';
 
 /**
  * Clients of Azure Web PubSub have no calls that a session is made of. What they send to groups becomes the
  * use case `sendToGroup`, their events `echo`, with their sizes and rates; everything else is said.
  */
-interface PubSubClient {
-  readonly open: OpenEvent;
-  closedUs?: number;
+interface PubSubClient extends Speaker {
   readonly groups: Set<string>;
   readonly sent: Readonly<Record<SentType, { readonly atUs: number[]; readonly bytes: number[] }>>;
 }
@@ -33,22 +38,16 @@ const alike = 0.05;
 /** What is analysed at most. */
 const mostMessages = 1_000_000;
 
-interface PubSubTrace {
+type PubSubTrace = PubSubListener & {
   readonly clients: readonly PubSubClient[];
-  readonly groups: ReadonlySet<string>;
-  /** What clients asked for, by type of message; `message` is what they heard. */
-  readonly seen: ReadonlyMap<string, number>;
-  /** Their names, with how many of each. */
-  readonly events: ReadonlyMap<string, number>;
-  readonly leftOut: ReadonlyMap<string, number>;
-  readonly messages: number;
   readonly endUs: number;
-}
+};
 
 export async function pubSubScenario(
   recording: Recording,
 ): Promise<{ readonly yaml?: string; readonly found: Found }> {
-  const trace = await pubSubTrace(recording);
+  const listener = new PubSubListener();
+  const trace = Object.assign(listener, await readConversations(recording, listener));
   const sending = sentTypes.flatMap((type): Sending[] => {
     const senders = trace.clients.filter(({ sent }) => sent[type].atUs.length > 0);
     return senders.length === 0 ? [] : [{ type, senders }];
@@ -63,49 +62,46 @@ interface Sending {
   readonly senders: readonly PubSubClient[];
 }
 
-async function pubSubTrace({ events }: Recording): Promise<PubSubTrace> {
-  const clients = new Map<number, PubSubClient>();
-  const leftOut = new Map<string, number>();
-  const seen = new Map<string, number>();
-  const named = new Map<string, number>();
-  const count = (counts: Map<string, number>, what: string, times = 1): unknown =>
-    counts.set(what, (counts.get(what) ?? 0) + times);
-  const groups = new Set<string>();
-  let [messages, endUs] = [0, 0];
-  for await (const event of events) {
-    endUs = Math.max(endUs, event.t);
-    if (event.ev === 'open')
-      clients.set(event.client, {
-        ...{ open: event, groups: new Set() },
-        sent: { sendToGroup: { atUs: [], bytes: [] }, event: { atUs: [], bytes: [] } },
-      });
-    const client = clients.get(event.client);
-    if (event.ev === 'gap') count(leftOut, 'event that was not recorded in time', event.events);
-    else if (client === undefined || event.ev === 'open') continue;
-    else if (event.ev === 'close') client.closedUs ??= event.t;
-    else if ('raw' in event) count(leftOut, `message that was not understood: ${event.why}`);
-    else if (messages >= mostMessages) {
-      count(leftOut, 'everything behind the first part, which is analysed');
-      break;
-    } else if (!isHubMessage(event.m)) {
-      messages += 1;
-      const { type, group } = event.m;
-      const known = event.ev === 'out' ? knownTypes.has(type) : type === 'message';
-      if (known) count(seen, type);
-      else if (event.ev === 'out' && !quietTypes.has(type))
-        count(leftOut, `message of type ${type.slice(0, 60)}`);
-      if (event.ev === 'in' || !known) continue;
-      if (type === 'event') count(named, String(event.m.event).slice(0, 60));
-      else {
-        groups.add(group ?? '');
-        client.groups.add(group ?? '');
-      }
-      if (!isSent(type)) continue;
-      client.sent[type].atUs.push(event.t);
-      client.sent[type].bytes.push(sizeOf(event.m));
-    }
+class PubSubListener implements ConversationListener<PubSubClient> {
+  readonly groups = new Set<string>();
+  /** What clients asked for, by type of message; `message` is what they heard. */
+  readonly seen = new Map<string, number>();
+  /** Their names, with how many of each. */
+  readonly events = new Map<string, number>();
+  readonly leftOut = new Map<string, number>();
+  messages = 0;
+
+  get isFull(): boolean {
+    return this.messages >= mostMessages;
   }
-  return { clients: [...clients.values()], groups, seen, events: named, leftOut, messages, endUs };
+
+  opened(open: OpenEvent): PubSubClient {
+    const sent = { sendToGroup: { atUs: [], bytes: [] }, event: { atUs: [], bytes: [] } };
+    return { ...newSpeaker(open), groups: new Set(), sent };
+  }
+
+  message(client: PubSubClient, direction: Direction, message: RecordedPubSub, atUs: number): void {
+    this.messages += 1;
+    const { type, group = '', event } = message;
+    if (direction === 'in') {
+      if (type === 'message') count(this.seen, type);
+      return;
+    }
+    if (!knownTypes.has(type)) {
+      if (!quietTypes.has(type)) count(this.leftOut, `message of type ${type.slice(0, 60)}`);
+      return;
+    }
+    count(this.seen, type);
+    if (type === 'event') count(this.events, String(event).slice(0, 60));
+    else for (const groups of [this.groups, client.groups]) groups.add(group);
+    if (!isSent(type)) return;
+    client.sent[type].atUs.push(atUs);
+    client.sent[type].bytes.push(sizeOf(message));
+  }
+
+  notUnderstood(_client: PubSubClient, { why }: RawEvent): void {
+    count(this.leftOut, `message that was not understood: ${why}`);
+  }
 }
 
 function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Sending[]): Found {
@@ -118,16 +114,16 @@ function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Se
   });
   const heard = seen.get('message');
   return {
-    ...{
-      target: urlWithoutKeys(withoutQuery(header.target)),
-      startedAt: header.startedAt,
-      kind: header.kind,
-    },
+    target: urlWithoutKeys(withoutQuery(header.target)),
+    startedAt: header.startedAt,
+    kind: header.kind,
     transports: [...new Set(clients.map(({ open }) => open.transport))],
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
-    ...{ clients: clients.length, clientsAtOnce: mostAtOnce(clients) },
+    clients: clients.length,
+    clientsAtOnce: mostAtOnce(clients),
     clientSeconds: presenceUs(clients, trace.endUs) / 1_000_000,
-    ...{ seconds: endUs / 1_000_000, messages },
+    seconds: endUs / 1_000_000,
+    messages,
     kinds: sending.map(({ type, senders: { length } }) => ({
       ...{ clients: length, sessions: length, unfinished: 0, calls: [type] },
     })),
@@ -189,25 +185,24 @@ function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
     connections,
   );
   const senders = new Set(sending.flatMap((each) => each.senders)).size;
-  const entries = sending.map((each, at) => entryOf(trace, each, parts[at]!, shares[at]));
+  const entries = sending.map((each, at) => keysOf(trace, each, parts[at]!, shares[at]));
   const beside = [
     words,
     ...(senders < all.length ? [`${all.length - senders} only listened`] : []),
   ];
-  const config: Record<string, WrittenKey> = {
-    ...pubSubConfig(all.map(({ open }) => open)),
-    connections: { value: connections, beside: `${beside.join(', ')}; raise it` },
-    singleStepDuration: { value: '60s' },
-  };
   return new Keys({
-    config: { value: new Keys(config) },
+    config: new Keys({
+      ...pubSubConfig(all.map(({ open }) => open)),
+      connections: new Noted(connections, `${beside.join(', ')}; raise it`),
+      singleStepDuration: '60s',
+    }),
     ...(sending.length === 1 && shares[0] === undefined
-      ? { scenario: { value: entries[0] } }
-      : { scenarios: { value: entries } }),
+      ? { scenario: entries[0] }
+      : { scenarios: entries }),
   });
 }
 
-function entryOf(
+function keysOf(
   { clients: all, groups: { size: groups }, endUs }: PubSubTrace,
   { type, senders }: Sending,
   { times }: CrowdPart,
@@ -227,32 +222,27 @@ function entryOf(
   const everyUs = Math.max(pauses.mean, presenceUs(senders, endUs) / recorded.length);
   const reading =
     everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';
-  const perConnection = Math.max(1, Math.round(mean(all.map(({ groups: own }) => own.size))));
+  const perConnection = Math.max(1, Math.round(meanOf(all.map(({ groups: own }) => own.size))));
   const often = times < 1 ? '; the connections share it' : '';
-  const parameters: Record<string, WrittenKey> = {
-    ...(weighted === undefined
-      ? { messageSize: { value: Math.round(mean(bytes)), beside: sizes } }
-      : { messageSizes: { value: sizedText(weighted), beside: sizes } }),
-    sendingInterval: {
-      value: durationText(Math.max(1, (everyUs * times) / 1000)),
-      beside: `${pauseWords(pauses)}${reading}${often}`,
-    },
-    ...(type === 'sendToGroup' && {
-      groupCount: { value: Math.min(groups, all.length), beside: 'groups that were seen' },
-      ...(perConnection > 1 && { groupsPerConnection: { value: perConnection } }),
-    }),
-  };
+  const isToGroups = type === 'sendToGroup';
+  const handlerWords =
+    'Events: in a run a handler (config.upstream) sends each back, on the emulator by itself.';
   return new Keys({
-    name: {
-      value: useCases[type],
-      ...(type === 'event' && {
-        above: [
-          'Events: in a run a handler (config.upstream) sends each back, on the emulator by itself.',
-        ],
-      }),
-    },
-    ...(share !== undefined && { senders: { value: share, beside: 'of the connections' } }),
-    parameters: { value: new Keys(parameters) },
+    name: isToGroups ? useCases[type] : new Noted(useCases[type], undefined, [handlerWords]),
+    senders: share && new Noted(share, 'of the connections'),
+    parameters: new Keys({
+      ...(weighted === undefined
+        ? { messageSize: new Noted(Math.round(meanOf(bytes)), sizes) }
+        : { messageSizes: new Noted(sizedText(weighted), sizes) }),
+      sendingInterval: new Noted(
+        durationText(Math.max(1, (everyUs * times) / 1000)),
+        `${pauseWords(pauses)}${reading}${often}`,
+      ),
+      groupCount: isToGroups
+        ? new Noted(Math.min(groups, all.length), 'groups that were seen')
+        : undefined,
+      groupsPerConnection: isToGroups && perConnection > 1 ? perConnection : undefined,
+    }),
   });
 }
 
@@ -275,6 +265,3 @@ function head({
 }
 
 const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0]!;
-
-const mean = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length);

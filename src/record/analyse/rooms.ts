@@ -1,6 +1,8 @@
-import { isToOthers, Presence, type Consequence, type Stay } from './causes';
+import { isToOthers, type Consequence } from './consequences';
+import { entryOf } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import { mostDifferentAtOnce } from './crowd';
+import { Presence, type Stay } from './presence';
 import { spreadOf } from './spread';
 import type { Trace, TracedCall, TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
@@ -81,14 +83,12 @@ function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, P
     const isJoin = method === joinMethod;
     if (error !== undefined || (!isJoin && !leaves.test(method))) continue;
     visitTexts(values, (text) => {
-      const there = open.get(text) ?? new Map<TracedClient, Stay>();
+      const there = entryOf(open, text, () => new Map<TracedClient, Stay>());
       const stay = there.get(client);
       if (isJoin && stay === undefined) {
         const begun: Stay = { fromUs: endUs ?? atUs, untilUs: client.closedUs };
-        open.set(text, there.set(client, begun));
-        const ofText = stays.get(text) ?? [];
-        stays.set(text, ofText);
-        ofText.push(begun);
+        there.set(client, begun);
+        entryOf(stays, text, () => []).push(begun);
       } else if (!isJoin && stay !== undefined) {
         stay.untilUs = atUs;
         there.delete(client);
@@ -116,7 +116,7 @@ function roomsOfClients(
   const rooms = new Map<TracedClient, Set<string>>();
   for (const { client, arguments: values } of calls)
     visitTexts(values, (text) => {
-      if (names.has(text)) rooms.set(client, (rooms.get(client) ?? new Set()).add(text));
+      if (names.has(text)) entryOf(rooms, client, () => new Set()).add(text);
     });
   return rooms;
 }
@@ -143,12 +143,10 @@ type Uses = ReadonlyMap<TracedClient, ReadonlyMap<string, readonly FirstUse[]>>;
 function firstUses({ calls }: Trace): Uses {
   const all = new Map<TracedClient, Map<string, FirstUse[]>>();
   for (const { client, method, arguments: values, atUs } of calls) {
-    const ofClient = all.get(client) ?? new Map<string, FirstUse[]>();
-    all.set(client, ofClient);
+    const ofClient = entryOf(all, client, () => new Map<string, FirstUse[]>());
     visitTexts(values, (text) => {
       if (text === '' || text.length > 256) return;
-      const uses = ofClient.get(text) ?? [];
-      ofClient.set(text, uses);
+      const uses = entryOf(ofClient, text, () => []);
       if (uses.length < 16 && uses.every((use) => use.method !== method))
         uses.push({ method, atUs });
     });
@@ -201,9 +199,7 @@ function joinOf(heard: Hearers, uses: Uses): Join | undefined {
       if (typeof leaf !== 'string') return;
       for (const [joinMethod, firstUs] of joinedBy(leaf, clients, call, uses)) {
         const key = pathKey([...path, joinMethod]);
-        const vote = votes.get(key) ?? { path: [...path], joinMethod, calls: 0, firstUs };
-        vote.calls += 1;
-        votes.set(key, vote);
+        entryOf(votes, key, () => ({ path: [...path], joinMethod, calls: 0, firstUs })).calls += 1;
       }
     });
   }

@@ -1,3 +1,4 @@
+import { count } from '../../base/collect';
 import { formatBytes } from '../../base/units';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 
@@ -10,6 +11,10 @@ export interface Spread {
   readonly least: number;
   readonly most: number;
 }
+
+/** 0 of none. */
+export const meanOf = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length);
 
 /** @param numbers at least one */
 export function spreadOf(numbers: readonly number[]): Spread {
@@ -62,15 +67,12 @@ export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] 
   const sorted = bytes.map((each) => Math.max(1, each)).sort((a, b) => a - b);
   if (sorted.at(-1)! <= sorted[0]! * alike) return undefined;
   const counts = new Map<number, number>();
-  const count = (size: number, times: number): void => {
-    counts.set(size, (counts.get(size) ?? 0) + times);
-  };
-  if (new Set(sorted).size <= mostSizes) for (const size of sorted) count(size, 1);
+  if (new Set(sorted).size <= mostSizes) for (const size of sorted) count(counts, size);
   else
     for (let part = 0; part < mostSizes; part++) {
       const from = Math.round((part * sorted.length) / mostSizes);
       const ones = sorted.slice(from, Math.round(((part + 1) * sorted.length) / mostSizes));
-      count(Math.round(spreadOf(ones).mean), ones.length);
+      count(counts, Math.round(spreadOf(ones).mean), ones.length);
     }
   return [...counts].map(([size, weight]) => ({ bytes: size, weight }));
 }

@@ -1,5 +1,18 @@
-import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
-import { isHubMessage, type Recording, type RecordedEvent, type OpenEvent } from '../recording';
+import { count, entryOf } from '../../base/collect';
+import {
+  hubMessageType,
+  type Completion,
+  type Invocation,
+  type StreamInvocation,
+  type StreamItem,
+} from '../../wire/message/hubMessage';
+import {
+  newSpeaker,
+  readConversations,
+  type ConversationListener,
+  type Speaker,
+} from '../readConversations';
+import type { OpenEvent, RawEvent, Recording } from '../recording';
 
 /** What clients did, call by call, as it is needed to find a pattern in it. Times are microseconds since the recording began. */
 export interface Trace {
@@ -18,14 +31,13 @@ export interface Trace {
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-export interface TracedClient {
+export interface TracedClient extends Speaker<TracedCall> {
   readonly id: number;
-  readonly open: OpenEvent;
-  /** Absent when it was there at the end. */
-  closedUs?: number;
-  readonly calls: TracedCall[];
+  calls: TracedCall[];
   /** What the hub called, in order. */
   readonly callbacks: TracedCallback[];
+  /** Ids of its streams that go up. */
+  readonly uploads: Set<string>;
   /** It sent something that is none of its calls: not understood, or left out. */
   sentOther?: true;
 }
@@ -42,30 +54,28 @@ export interface TracedCall {
   /** The same text for the same form and method. */
   readonly key: string;
   readonly arguments: readonly unknown[];
-  readonly bytes: number;
   readonly atUs: number;
   /** Of its answer, the end of its stream too. */
-  endUs: number | undefined;
-  result: unknown;
-  error: string | undefined;
+  endUs?: number;
+  result?: unknown;
+  error?: string;
   /** That came back. */
   items: number;
   /** Of all of them, as JSON. */
   itemBytes: number;
-  firstItemUs: number | undefined;
-  lastItemUs: number | undefined;
+  firstItemUs?: number;
+  lastItemUs?: number;
   /** Its client ended the stream. */
-  isCancelled: boolean;
+  isCancelled?: true;
 }
 
 export interface TracedCallback {
   readonly client: TracedClient;
   readonly target: string;
   readonly arguments: readonly unknown[];
-  readonly bytes: number;
   readonly atUs: number;
   /** The call that made the server send it, as far as that could be found. */
-  cause: TracedCall | undefined;
+  cause?: TracedCall;
 }
 
 /** Of a method's name in words on what was left out. */
@@ -80,83 +90,116 @@ const mostMessages = 1_000_000;
 const mostBytes = 256 * 1024 * 1024;
 
 /** Reads the events of a recording, as many as are analysed. */
-export async function traceOf({ events }: Recording): Promise<Trace> {
+export async function traceOf(recording: Recording): Promise<Trace> {
   const builder = new TraceBuilder();
-  for await (const event of events) if (!builder.add(event)) break;
-  return builder.trace();
+  const { clients, endUs } = await readConversations(recording, builder);
+  return builder.trace(clients, endUs);
 }
 
-class TraceBuilder {
-  private readonly clients = new Map<number, TracedClient>();
-  private readonly calls: TracedCall[] = [];
+class TraceBuilder implements ConversationListener<TracedClient, TracedCall> {
+  readonly leftOut = new Map<string, number>();
+  private calls: TracedCall[] = [];
   private readonly callbacks: TracedCallback[] = [];
-  private readonly leftOut = new Map<string, number>();
-  /** Those without an answer yet, by client and id. */
-  private readonly open = new Map<TracedClient, Map<string, TracedCall>>();
-  /** Ids of the streams that go up. */
-  private readonly uploads = new Map<TracedClient, Set<string>>();
-  private readonly keys = {
-    call: new Map<string, string>(),
-    stream: new Map<string, string>(),
-    send: new Map<string, string>(),
-  };
   private messages = 0;
   private bytes = 0;
-  private endUs = 0;
 
-  /** @returns whether more is wanted */
-  add(event: RecordedEvent): boolean {
-    this.endUs = Math.max(this.endUs, event.t);
-    if (event.ev === 'open') {
-      const { client: id } = event;
-      this.clients.set(id, { id, open: event, calls: [], callbacks: [] });
-      return true;
-    }
-    if (event.ev === 'gap') {
-      this.leave('event that was not recorded in time', event.events);
-      return true;
-    }
-    const client = this.clients.get(event.client);
-    if (client === undefined) return true;
-    if (event.ev === 'close') {
-      client.closedUs ??= event.t;
-      this.open.delete(client);
-      this.uploads.delete(client);
-      return true;
-    }
-    if ('raw' in event) {
-      if (event.ev === 'out') client.sentOther = true;
-      const from = event.ev === 'out' ? 'from clients' : 'from the server';
-      this.leave(`message ${from}, not understood: ${event.why}`);
-      return true;
-    }
-    if (this.messages >= mostMessages || this.bytes > mostBytes) {
-      this.leave('everything behind the first part, which is analysed');
-      return false;
-    }
-    if (!isHubMessage(event.m)) {
-      this.leave(`message of Web PubSub of type ${event.m.type}`);
-      return true;
-    }
-    if (event.ev === 'out') this.sent(client, event.m, event);
-    else this.came(client, event.m, event);
-    return true;
+  get isFull(): boolean {
+    return this.messages >= mostMessages || this.bytes > mostBytes;
   }
 
-  trace(): Trace {
-    this.leaveFailing();
-    const streamsBeside = this.takeStreamsBeside();
-    const { calls, callbacks, messages, endUs, leftOut } = this;
-    const clients = [...this.clients.values()];
+  opened(open: OpenEvent): TracedClient {
+    const { client: id } = open;
+    return { ...newSpeaker(open), id, calls: [], callbacks: [], uploads: new Set() };
+  }
+
+  counted(bytes: number): void {
+    this.messages += 1;
+    this.bytes += bytes;
+  }
+
+  called(
+    client: TracedClient,
+    message: Invocation | StreamInvocation,
+    atUs: number,
+  ): TracedCall | undefined {
+    const { type, target: method, invocationId, streamIds = [] } = message;
+    if (streamIds.length > 0) {
+      // No session has one: without its streams the hub would refuse the call.
+      client.sentOther = true;
+      for (const id of streamIds) client.uploads.add(id);
+      count(this.leftOut, `call of ${shortName(method)}, to which the client streams`);
+      return undefined;
+    }
+    const answered = invocationId === undefined ? 'send' : 'call';
+    const form = type === hubMessageType.streamInvocation ? 'stream' : answered;
+    const call: TracedCall = {
+      client,
+      index: client.calls.length,
+      form,
+      method,
+      key: `${form} ${method}`,
+      arguments: message.arguments,
+      atUs,
+      items: 0,
+      itemBytes: 0,
+    };
+    client.calls.push(call);
+    this.calls.push(call);
+    return call;
+  }
+
+  cancelled(_client: TracedClient, call: TracedCall | undefined): void {
+    if (call === undefined) count(this.leftOut, 'stream that a client gave up');
+    else call.isCancelled = true;
+  }
+
+  wentUp({ uploads }: TracedClient, { type, invocationId }: StreamItem | Completion): void {
+    if (type === hubMessageType.streamItem) count(this.leftOut, 'item of a stream of a client');
+    // The end of what goes up, or what a client answers to a question of the server.
+    else if (!uploads.delete(invocationId))
+      count(
+        this.leftOut,
+        'answer of a client that the server asked for, and that a run does not give',
+      );
+  }
+
+  heard(client: TracedClient, message: Invocation, atUs: number): void {
+    const callback = { client, target: message.target, arguments: message.arguments, atUs };
+    client.callbacks.push(callback);
+    this.callbacks.push(callback);
+  }
+
+  itemCame(_client: TracedClient, call: TracedCall, { item }: StreamItem, atUs: number): void {
+    call.items += 1;
+    call.itemBytes += Buffer.byteLength(JSON.stringify(item ?? null));
+    call.firstItemUs ??= atUs;
+    call.lastItemUs = atUs;
+  }
+
+  answered(_client: TracedClient, call: TracedCall, answer: Completion, atUs: number): void {
+    call.endUs = atUs;
+    call.error = answer.error;
+    if (answer.error === undefined) call.result = answer.result;
+  }
+
+  notUnderstood(client: TracedClient, { ev, why }: RawEvent): void {
+    if (ev === 'out') client.sentOther = true;
+    const from = ev === 'out' ? 'from clients' : 'from the server';
+    count(this.leftOut, `message ${from}, not understood: ${why}`);
+  }
+
+  trace(clients: readonly TracedClient[], endUs: number): Trace {
+    this.leaveFailing(clients);
+    const streamsBeside = this.takeStreamsBeside(clients);
+    const { calls, callbacks, messages, leftOut } = this;
     return { clients, calls, callbacks, streamsBeside, messages, endUs, leftOut };
   }
 
   /** A session breaks off at an answer with an error, and waits for an item that does not come; its client went on. */
-  private leaveFailing(): void {
+  private leaveFailing(clients: readonly TracedClient[]): void {
     const answers = new Map<string, { all: number; errors: number; items: number }>();
     for (const { key, error, items } of this.calls) {
-      const seen = answers.get(key) ?? { all: 0, errors: 0, items: 0 };
-      answers.set(key, seen);
+      const seen = entryOf(answers, key, () => ({ all: 0, errors: 0, items: 0 }));
       seen.all += 1;
       seen.items += items;
       if (error !== undefined) seen.errors += 1;
@@ -166,171 +209,42 @@ class TraceBuilder {
       if (errors >= all * nearlyAlways) return 'answered with an error';
       return form === 'stream' && items === 0 ? 'a stream that brought no items' : undefined;
     };
-    for (const call of this.take((each) => whyLeft(each) !== undefined)) {
+    for (const call of this.take(clients, (each) => whyLeft(each) !== undefined)) {
       call.client.sentOther = true;
-      this.leave(`call of ${shortName(call.method)}, ${whyLeft(call)!}`);
+      count(this.leftOut, `call of ${shortName(call.method)}, ${whyLeft(call)!}`);
     }
   }
 
-  private takeStreamsBeside(): readonly TracedCall[] {
+  private takeStreamsBeside(clients: readonly TracedClient[]): readonly TracedCall[] {
     const streams = new Map<string, { all: number; beside: number }>();
     for (const { form, key, client, index, endUs, lastItemUs } of this.calls) {
       if (form !== 'stream') continue;
-      const seen = streams.get(key) ?? { all: 0, beside: 0 };
-      streams.set(key, seen);
+      const seen = entryOf(streams, key, () => ({ all: 0, beside: 0 }));
       seen.all += 1;
       const next = client.calls[index + 1];
       // One that nobody ended goes on, whether it brings items or not.
       const overUs = Math.max(lastItemUs ?? 0, endUs ?? Infinity);
       if (next !== undefined && overUs > next.atUs) seen.beside += 1;
     }
-    const areBeside = (key: string): boolean => {
+    return this.take(clients, ({ key }) => {
       const { all, beside } = streams.get(key) ?? { all: 0, beside: 0 };
       return beside * 2 > all;
-    };
-    return this.take(({ key }) => areBeside(key));
+    });
   }
 
   /** Takes calls out of all, and of those of their clients. */
-  private take(isTaken: (call: TracedCall) => boolean): readonly TracedCall[] {
+  private take(
+    clients: readonly TracedClient[],
+    isTaken: (call: TracedCall) => boolean,
+  ): readonly TracedCall[] {
     const taken = this.calls.filter(isTaken);
     if (taken.length === 0) return taken;
-    for (const calls of [this.calls, ...[...this.clients.values()].map((each) => each.calls)]) {
-      const kept = calls.filter((call) => !isTaken(call));
-      if (kept.length === calls.length) continue;
-      calls.length = 0;
-      for (const call of kept) calls.push(call);
+    this.calls = this.calls.filter((call) => !isTaken(call));
+    for (const client of clients) {
+      client.calls = client.calls.filter((call) => !isTaken(call));
+      for (const [index, call] of client.calls.entries()) call.index = index;
     }
-    for (const { calls } of this.clients.values())
-      for (const [index, call] of calls.entries()) call.index = index;
     return taken;
-  }
-
-  private sent(
-    client: TracedClient,
-    message: HubMessage,
-    { t, bytes }: { readonly t: number; readonly bytes: number },
-  ): void {
-    const { invocation, streamInvocation, streamItem, completion, cancelInvocation } =
-      hubMessageType;
-    switch (message.type) {
-      case invocation:
-      case streamInvocation: {
-        this.count(bytes);
-        const { target: method, invocationId, streamIds = [] } = message;
-        if (streamIds.length > 0) {
-          this.upload(client, method, streamIds);
-          return;
-        }
-        const answered = invocationId === undefined ? 'send' : 'call';
-        const form = message.type === streamInvocation ? 'stream' : answered;
-        const call: TracedCall = {
-          client,
-          index: client.calls.length,
-          form,
-          method,
-          key: this.keyOf(form, method),
-          arguments: message.arguments,
-          bytes,
-          atUs: t,
-          endUs: undefined,
-          result: undefined,
-          error: undefined,
-          items: 0,
-          itemBytes: 0,
-          firstItemUs: undefined,
-          lastItemUs: undefined,
-          isCancelled: false,
-        };
-        client.calls.push(call);
-        this.calls.push(call);
-        if (invocationId !== undefined) idsOf(this.open, client).set(invocationId, call);
-        return;
-      }
-      case streamItem:
-        this.count(bytes);
-        this.leave('item of a stream of a client');
-        return;
-      case completion:
-        this.count(bytes);
-        // The end of what goes up, or what a client answers to a question of the server.
-        if (this.uploads.get(client)?.delete(message.invocationId) !== true)
-          this.leave('answer of a client that the server asked for, and that a run does not give');
-        return;
-      case cancelInvocation: {
-        this.count(bytes);
-        const call = this.open.get(client)?.get(message.invocationId);
-        if (call === undefined) this.leave('stream that a client gave up');
-        else call.isCancelled = true;
-        return;
-      }
-      default:
-    }
-  }
-
-  private came(
-    client: TracedClient,
-    message: HubMessage,
-    { t, bytes }: { readonly t: number; readonly bytes: number },
-  ): void {
-    const { invocation, streamItem, completion } = hubMessageType;
-    switch (message.type) {
-      case invocation: {
-        this.count(bytes);
-        const { target, arguments: values } = message;
-        const callback = { client, target, arguments: values, bytes, atUs: t, cause: undefined };
-        client.callbacks.push(callback);
-        this.callbacks.push(callback);
-        return;
-      }
-      case streamItem: {
-        this.count(bytes);
-        const call = this.open.get(client)?.get(message.invocationId);
-        if (call === undefined) return;
-        call.items += 1;
-        call.itemBytes += Buffer.byteLength(JSON.stringify(message.item ?? null));
-        call.firstItemUs ??= t;
-        call.lastItemUs = t;
-        return;
-      }
-      case completion: {
-        this.count(bytes);
-        const ids = this.open.get(client);
-        const call = ids?.get(message.invocationId);
-        if (call === undefined) return;
-        ids!.delete(message.invocationId);
-        call.endUs = t;
-        if (message.error === undefined) call.result = message.result;
-        else call.error = message.error;
-        return;
-      }
-      default:
-    }
-  }
-
-  /** No session has one: without its streams the hub would refuse the call. */
-  private upload(client: TracedClient, method: string, streamIds: readonly string[]): void {
-    client.sentOther = true;
-    let ids = this.uploads.get(client);
-    if (ids === undefined) this.uploads.set(client, (ids = new Set()));
-    for (const id of streamIds) ids.add(id);
-    this.leave(`call of ${shortName(method)}, to which the client streams`);
-  }
-
-  private keyOf(form: CallForm, method: string): string {
-    const keys = this.keys[form];
-    let key = keys.get(method);
-    if (key === undefined) keys.set(method, (key = `${form} ${method}`));
-    return key;
-  }
-
-  private count(bytes: number): void {
-    this.messages += 1;
-    this.bytes += bytes;
-  }
-
-  private leave(what: string, times = 1): void {
-    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
   }
 }
 
@@ -360,13 +274,4 @@ export function heardAfter(call: TracedCall, target: string): TracedCallback | u
     first ??= callback;
   }
   return first;
-}
-
-function idsOf(
-  all: Map<TracedClient, Map<string, TracedCall>>,
-  client: TracedClient,
-): Map<string, TracedCall> {
-  let ids = all.get(client);
-  if (ids === undefined) all.set(client, (ids = new Map<string, TracedCall>()));
-  return ids;
 }

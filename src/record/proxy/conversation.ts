@@ -38,13 +38,22 @@ export interface ConversationListener {
 
 /** What one client and its server say to each other, from the pieces in which the transport carries it. */
 export interface Conversation {
-  readonly kind: RecordedKind;
   /** @param payload valid during the call alone */
   said(direction: Direction, payload: Buffer, isText: boolean): void;
   tooLong(direction: Direction, bytes: number): void;
   /** The client is gone. */
   over(): void;
 }
+
+/** @param subprotocol of Web PubSub that was agreed, if any */
+export const conversationOf = (
+  kind: RecordedKind,
+  listener: ConversationListener,
+  subprotocol: string | undefined,
+): Conversation =>
+  kind === 'signalr'
+    ? new HubConversation(listener)
+    : new PubSubConversation(listener, subprotocol);
 
 /** Of a message whose end did not come. */
 export const cutOff = 'cut off';
@@ -57,7 +66,6 @@ const maximumHandshakeBytes = 4096;
 
 /** The hub protocol of SignalR, which a handshake chooses. Source: its specification, "Overview". */
 export class HubConversation implements Conversation {
-  readonly kind = 'signalr';
   private codec: HubCodec | undefined;
   private isOpen = false;
   private readonly out = new ByteRest();
@@ -195,7 +203,6 @@ function spanOf(
 
 /** A client of Azure Web PubSub: each message of its web socket is one of its subprotocol. */
 export class PubSubConversation implements Conversation {
-  readonly kind = 'webpubsub';
   private readonly subprotocol: Subprotocol | undefined;
 
   /** @param name of the subprotocol that was agreed, if any */

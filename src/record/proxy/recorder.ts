@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { entryOf } from '../../base/collect';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import {
   isHubMessage,
@@ -51,18 +52,15 @@ class NameCounts {
   private readonly counts = new Map<string, { count: number; bytes: number }>();
 
   add(name: string, bytes: number): void {
-    const isNew = !this.counts.has(name);
-    const key = isNew && this.counts.size >= maximumNames ? others : name;
-    let entry = this.counts.get(key);
-    if (entry === undefined) this.counts.set(key, (entry = { count: 0, bytes: 0 }));
+    const isFull = !this.counts.has(name) && this.counts.size >= maximumNames;
+    const entry = entryOf(this.counts, isFull ? others : name, () => ({ count: 0, bytes: 0 }));
     entry.count += 1;
     entry.bytes += bytes;
   }
 
   list(): CountedName[] {
-    return [...this.counts]
-      .map(([name, { count, bytes }]) => ({ name, count, bytes }))
-      .sort((a, b) => b.count - a.count);
+    const all = [...this.counts].map(([name, counted]) => ({ name, ...counted }));
+    return all.sort((a, b) => b.count - a.count);
   }
 }
 
@@ -76,12 +74,11 @@ export interface RecordedClient extends ConversationListener {
 
 /** Numbers clients, gives each event its time, and counts. */
 export class Recorder {
-  private readonly startMs = performance.now();
   private clients = 0;
   private everSeen = 0;
   private unknown = 0;
   private readonly messages = { out: 0, in: 0 };
-  private readonly bytes = { out: 0, in: 0 };
+  readonly bytes = { out: 0, in: 0 };
   private latestRefusal: Refusal | undefined;
   private readonly negotiatedWith = new Set<string>();
   private negotiatedWithToken = false;
@@ -93,10 +90,12 @@ export class Recorder {
   /**
    * @param onEvent gets each event as it happens; `kind` is what its client speaks
    * @param target what is recorded: a hub of the application, or a service
+   * @param nowUs the time that events get
    */
   constructor(
     private readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void,
     private readonly target?: URL,
+    private readonly nowUs = clockFromNow(),
   ) {}
 
   /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
@@ -145,23 +144,26 @@ export class Recorder {
       ...this.tokenOf(request, url),
     };
     const headers = [...new Set([...(came.headers ?? []), ...this.negotiatedWith])];
-    const known = headers.length === 0 ? came : { ...came, headers };
+    return this.add(kind, headers.length === 0 ? came : { ...came, headers });
+  }
+
+  /** A client that came in such a way. */
+  add(kind: RecordedKind, opening: Omit<OpenEvent, 't' | 'client' | 'ev' | 'protocol'>) {
     const client = (this.everSeen += 1);
     this.clients += 1;
     let isOpen = true;
     let endingReason: string | undefined;
     const report = (event: RecordedEvent): void => this.onEvent(event, kind);
-    return {
-      opened: (protocol) =>
-        report({ t: this.now(), client, ev: 'open', protocol, ...known } satisfies OpenEvent),
+    const added: RecordedClient = {
+      opened: (protocol) => report({ t: this.nowUs(), client, ev: 'open', protocol, ...opening }),
       message: (direction, message, bytes) => {
         this.count(direction, nameOf(message), bytes);
-        report({ t: this.now(), client, ev: direction, m: message, bytes });
+        report({ t: this.nowUs(), client, ev: direction, m: message, bytes });
       },
       raw: (direction, bytes, why) => {
         this.countBytes(direction, bytes);
         this.unknown += 1;
-        report({ t: this.now(), client, ev: direction, raw: bytes, why });
+        report({ t: this.nowUs(), client, ev: direction, raw: bytes, why });
       },
       ending: (reason) => (endingReason = reason),
       closed: (code, reason = endingReason) => {
@@ -170,7 +172,7 @@ export class Recorder {
         this.clients -= 1;
         const said = endingReason || reason;
         report({
-          t: this.now(),
+          t: this.nowUs(),
           client,
           ev: 'close',
           ...(code !== undefined && { code }),
@@ -178,6 +180,7 @@ export class Recorder {
         });
       },
     };
+    return added;
   }
 
   counts(): RecordedCounts {
@@ -193,10 +196,6 @@ export class Recorder {
     };
   }
 
-  private now(): number {
-    return Math.round((performance.now() - this.startMs) * 1000);
-  }
-
   private countBytes(direction: Direction, bytes: number): void {
     this.messages[direction] += 1;
     this.bytes[direction] += bytes;
@@ -207,6 +206,11 @@ export class Recorder {
     if (name !== undefined) (direction === 'out' ? this.calls : this.callbacks).add(name, bytes);
   }
 }
+
+const clockFromNow = (): (() => number) => {
+  const startMs = performance.now();
+  return () => Math.round((performance.now() - startMs) * 1000);
+};
 
 /** What people call the message by; undefined for answers and for what keeps a connection going. */
 function nameOf(message: RecordedMessage): string | undefined {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Direction } from '../recording';
-import { cutOff, HubConversation, PubSubConversation } from './conversation';
+import { conversationOf, cutOff } from './conversation';
 import { FrameTap } from './frameTap';
 import type { Recorder } from './recorder';
 
@@ -67,10 +67,9 @@ export function tapOfSocket(
   const isPubSub =
     /\/clients?\/[^/]+\/hubs\/|\/client\/hubs\//i.test(url.pathname) ||
     (subprotocol?.includes('webpubsub') ?? false);
-  const client = recorder.client(request, url, 'WebSockets', isPubSub ? 'webpubsub' : 'signalr');
-  const conversation = isPubSub
-    ? new PubSubConversation(client, subprotocol)
-    : new HubConversation(client);
+  const kind = isPubSub ? 'webpubsub' : 'signalr';
+  const client = recorder.client(request, url, 'WebSockets', kind);
+  const conversation = conversationOf(kind, client, subprotocol);
   let closing: { readonly code: number; readonly reason: string } | undefined;
   const tapOf = (direction: Direction): FrameTap =>
     new FrameTap({

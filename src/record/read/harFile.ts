@@ -4,8 +4,8 @@ import { ExpectedError } from '../../base/expectedError';
 import { formatBytes, formatCount } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
+import type { ReadRecording } from '../recording';
 import { HarHttpClients, type Exchange, type HarEvent } from './harRequests';
-import type { ImportedFile } from './importedFile';
 import {
   isPubSubUrl,
   isServiceUrl,
@@ -64,7 +64,7 @@ const paths = [
  * Reads the clients in a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
  * @throws ExpectedError `import-file` when it is none or nothing was said in it
  */
-export async function readHarFile(file: string, bounds = readBounds): Promise<ImportedFile> {
+export async function readHarFile(file: string, bounds = readBounds): Promise<ReadRecording> {
   const reader = new HarReader(bounds);
   const notes: string[] = [];
   let bytes = 0;
@@ -99,7 +99,7 @@ export async function readHarFile(file: string, bounds = readBounds): Promise<Im
       `${file} ends in the middle, after ${formatBytes(bytes)}: no frame of a web socket stands before. Save it once more.`,
     );
   if (reader.clients.isEmpty) throw withoutFrames(file, reader);
-  return { recording: reader.clients.recording(), notes: () => [...notes, ...reader.notes()] };
+  return { ...reader.clients.recording(), notes: () => [...notes, ...reader.notes()] };
 }
 
 const notHar = (file: string, why: string, cause?: unknown): ExpectedError =>

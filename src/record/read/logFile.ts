@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import type { Direction, RecordedTransport } from '../recording';
-import type { ImportedFile } from './importedFile';
+import type { Direction, ReadRecording, RecordedTransport } from '../recording';
 import { isServiceUrl, ReadClients, type ReadClient } from './readClients';
 
 /**
@@ -30,7 +29,7 @@ const longestLine = 16 * 1024 * 1024;
 export const isLog = (head: string): boolean => head.split(/\r?\n/).some((text) => line.test(text));
 
 /** @throws ExpectedError `import-file` when it has no messages, or not their content */
-export async function readLogFile(file: string): Promise<ImportedFile> {
+export async function readLogFile(file: string): Promise<ReadRecording> {
   const reader = new LogReader();
   const notes: string[] = [];
   for await (const text of linesOf(file)) {
@@ -58,7 +57,7 @@ export async function readLogFile(file: string): Promise<ImportedFile> {
     notes.push(
       'The log has several connections at the same time, and its lines do not say which one they are of: the newest has them all. Log each connection to a file of its own.',
     );
-  return { recording: clients.recording(), notes: () => notes };
+  return { ...clients.recording(), notes: () => notes };
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {

@@ -1,30 +1,24 @@
 import { open } from 'node:fs/promises';
 import { ExpectedError } from '../../base/expectedError';
-import { recordingEnding } from '../recording';
-import { openRecording, type OpenRecording } from '../recordingFile';
+import { recordingEnding, type ReadRecording } from '../recording';
+import { openRecording } from '../recordingFile';
 import { readHarFile } from './harFile';
-import type { ImportedFile } from './importedFile';
 import { isLog, readLogFile } from './logFile';
 
 /** What is read of a file to know its kind. */
 const headBytes = 4096;
 
 /** Undefined for what is neither a recording nor made by one of the programs that are known. @throws ExpectedError `import-file`, as the readers of each kind */
-export async function openImported(file: string): Promise<ImportedFile | undefined> {
+export async function openImported(file: string): Promise<ReadRecording | undefined> {
   const head = await headOf(file);
   if (
     file.endsWith(recordingEnding) ||
     /^\s*\{\s*"schema"\s*:\s*"signalr-bench-recording\//.test(head)
   )
-    return withNotes(await openRecording(file));
+    return openRecording(file);
   if (/\.har$/i.test(file) || /^\s*\{\s*"log"\s*:/.test(head)) return readHarFile(file);
   return /\.log$/i.test(file) || isLog(head) ? readLogFile(file) : undefined;
 }
-
-const withNotes = (recording: OpenRecording): ImportedFile => ({
-  recording,
-  notes: () => recording.notes(),
-});
 
 async function headOf(file: string): Promise<string> {
   const handle = await open(file, 'r').catch((cause: unknown) => {

@@ -1,11 +1,12 @@
-import { PubSubConversation, HubConversation, type Conversation } from '../proxy/conversation';
+import { mostFrequent } from '../clientsConfig';
+import { conversationOf } from '../proxy/conversation';
+import { Recorder } from '../proxy/recorder';
 import {
   recordingSchema,
   type Direction,
   type OpenEvent,
   type RecordedEvent,
   type RecordedKind,
-  type RecordedMessage,
   type Recording,
 } from '../recording';
 
@@ -37,108 +38,81 @@ export const readBounds: ReadBounds = { events: 1_000_000, bytes: 256 * 1024 * 1
 /** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
 export const longestSilenceMs = 86_400_000;
 
+/** A client of such a file. */
+export interface ReadClient {
+  said(atMs: number, direction: Direction, payload: Buffer, isText: boolean): void;
+  over(atMs: number): void;
+}
+
 /** Clients of a file that was made elsewhere, as a recording of ours would have them. */
 export class ReadClients {
-  private readonly events: { readonly atMs: number; readonly event: RecordedEvent }[] = [];
-  private readonly targets = new Map<string, number>();
-  private bytes = 0;
-  private clients = 0;
+  private readonly events: RecordedEvent[] = [];
+  private readonly targets: string[] = [];
   private kind: RecordedKind | undefined;
+  /** When what is read at the moment was said, since 1970. */
+  private nowUs = 0;
+  private readonly recorder = new Recorder(
+    (event) => {
+      if (!this.isFull) this.events.push(event);
+    },
+    undefined,
+    () => this.nowUs,
+  );
 
   constructor(private readonly bounds = readBounds) {}
 
   /** Whether so much was read that the rest is left out. */
   get isFull(): boolean {
-    return this.events.length >= this.bounds.events || this.bytes >= this.bounds.bytes;
+    const { bytes } = this.recorder;
+    return this.events.length >= this.bounds.events || bytes.out + bytes.in >= this.bounds.bytes;
   }
 
   get isEmpty(): boolean {
-    return this.clients === 0;
+    return this.targets.length === 0;
   }
 
   open(atMs: number, opening: ReadOpening): ReadClient {
-    const client = ++this.clients;
-    this.kind ??= opening.kind;
-    const target = targetOf(opening.hubUrl ?? opening.url);
-    this.targets.set(target, (this.targets.get(target) ?? 0) + 1);
-    return new ReadClient(client, opening, atMs, (time, event) => {
-      this.bytes += 'bytes' in event ? event.bytes : 0;
-      if (!this.isFull) this.events.push({ atMs: time, event });
-    });
-  }
-
-  /** In the order of their times. Times in files are of one clock, but lines of several clients are not in order. */
-  recording(): Recording {
-    const sorted = this.events.sort((a, b) => a.atMs - b.atMs);
-    const startMs = sorted[0]?.atMs ?? 0;
-    const [target] = [...this.targets].sort(([, a], [, b]) => b - a)[0] ?? ['http://localhost/'];
-    return {
-      header: {
-        ...{ schema: recordingSchema, target, kind: this.kind ?? 'signalr' },
-        startedAt: new Date(startMs).toISOString(),
-      },
-      events: sorted.map(({ atMs, event }) => ({
-        ...event,
-        t: Math.max(0, Math.round((atMs - startMs) * 1000)),
-      })),
-    };
-  }
-}
-
-export class ReadClient {
-  private readonly conversation: Conversation;
-  private nowMs: number;
-  private isOver = false;
-
-  constructor(
-    private readonly client: number,
-    private readonly opening: ReadOpening,
-    atMs: number,
-    private readonly add: (atMs: number, event: RecordedEvent) => void,
-  ) {
-    this.nowMs = atMs;
-    const listener = {
-      opened: (protocol: string) => this.event({ ...this.openEvent(protocol) }),
-      message: (ev: Direction, m: RecordedMessage, bytes: number) =>
-        this.event({ t: 0, client: this.client, ev, m, bytes }),
-      raw: (ev: Direction, raw: number, why: string) =>
-        this.event({ t: 0, client: this.client, ev, raw, why }),
-      ending: () => undefined,
-    };
-    this.conversation =
-      opening.kind === 'signalr'
-        ? new HubConversation(listener)
-        : new PubSubConversation(listener, opening.subprotocol);
-  }
-
-  said(atMs: number, direction: Direction, payload: Buffer, isText: boolean): void {
-    if (this.isOver) return;
-    this.nowMs = atMs;
-    this.conversation.said(direction, payload, isText);
-  }
-
-  over(atMs: number): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.nowMs = atMs;
-    this.conversation.over();
-    this.event({ t: 0, client: this.client, ev: 'close' });
-  }
-
-  private event(event: RecordedEvent): void {
-    this.add(this.nowMs, event);
-  }
-
-  private openEvent(protocol: string): RecordedEvent {
-    const { url, transport, headers = [], token, cookies } = this.opening;
+    const { url, hubUrl, kind, transport, headers = [], token, cookies } = opening;
+    this.kind ??= kind;
+    this.targets.push(targetOf(hubUrl ?? url));
+    const setNow = (ms: number): unknown => (this.nowUs = Math.round(ms * 1000));
+    setNow(atMs);
     const at = urlIn(url);
-    return {
-      ...{ t: 0, client: this.client, ev: 'open', transport, protocol },
+    const client = this.recorder.add(kind, {
+      transport,
       path: at?.pathname ?? '/',
       query: [...new Set(at?.searchParams.keys())].slice(0, 100),
       ...(headers.length > 0 && { headers }),
       ...(token === true && { token }),
       ...(cookies === true && { cookies }),
+    });
+    const conversation = conversationOf(kind, client, opening.subprotocol);
+    let isOver = false;
+    return {
+      said: (ms, direction, payload, isText) => {
+        if (isOver) return;
+        setNow(ms);
+        conversation.said(direction, payload, isText);
+      },
+      over: (ms) => {
+        if (isOver) return;
+        isOver = true;
+        setNow(ms);
+        conversation.over();
+        client.closed();
+      },
+    };
+  }
+
+  /** In the order of their times. Times in files are of one clock, but lines of several clients are not in order. */
+  recording(): Recording {
+    const sorted = this.events.sort((a, b) => a.t - b.t);
+    const startUs = sorted[0]?.t ?? 0;
+    const [target = 'http://localhost/'] = mostFrequent(this.targets);
+    const startedAt = new Date(startUs / 1000).toISOString();
+    return {
+      header: { schema: recordingSchema, target, kind: this.kind ?? 'signalr', startedAt },
+      events: sorted.map((event) => ({ ...event, t: event.t - startUs })),
     };
   }
 }

@@ -1,4 +1,5 @@
 /** What the clients of a recording sent and when, as bytes that workers only have to send. */
+import { count, entryOf } from '../../base/collect';
 import { largestPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
 import { noStamp, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
@@ -6,7 +7,6 @@ import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/h
 import {
   hubMessageType,
   type Completion,
-  type HubMessage,
   type Invocation,
   type StreamInvocation,
   type StreamItem,
@@ -15,13 +15,19 @@ import { stampLength } from '../../wire/message/stamp';
 import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
 import { mostFrequent } from '../clientsConfig';
 import {
-  isHubMessage,
-  type OpenEvent,
-  type RecordedEvent,
-  type RecordedKind,
-  type RecordedPubSub,
-  type Recording,
-  type RecordingHeader,
+  newSpeaker,
+  readConversations,
+  type ConversationListener,
+  type Speaker,
+} from '../readConversations';
+import type {
+  Direction,
+  OpenEvent,
+  RawEvent,
+  RecordedKind,
+  RecordedPubSub,
+  Recording,
+  RecordingHeader,
 } from '../recording';
 import { nothing, nothingToReplay, ofAnother } from './nothingToReplay';
 import { anyAckId, pubSubFrame } from './pubSubFrame';
@@ -71,15 +77,16 @@ export const replayBounds: ReplayBounds = {
  * @throws ExpectedError `nothing-to-replay` where no client sent anything that can be sent again
  */
 export async function readReplay(
-  { header, events }: Recording,
+  recording: Recording,
   name: string,
   protocol: ReplayProtocol,
   bounds = replayBounds,
 ): Promise<ReadReplay> {
+  const { header } = recording;
   if ((header.kind === 'webpubsub') !== (protocol === 'webpubsub')) throw ofAnother(header, name);
   const reader = new ReplayReader(header, protocol, bounds);
-  for await (const event of events) reader.add(event);
-  return reader.result(name);
+  const { clients } = await readConversations(recording, reader);
+  return reader.result(name, clients);
 }
 
 type CallMessage = Invocation | StreamInvocation;
@@ -112,25 +119,21 @@ interface Operation {
   number?: number;
 }
 
-interface Client {
-  readonly open: OpenEvent;
+interface Client extends Speaker<Operation> {
   readonly operations: Operation[];
-  /** Calls that may still be answered, by their ids. */
-  readonly unanswered: Map<string, Operation>;
   /** Calls by the ids of their streams that go up; those of a call that is left out have none. */
   readonly uploads: Map<string, Operation | undefined>;
-  lastUs: number;
   readonly callbacks: Map<string, number>;
   /** By the method that opened the stream. */
   readonly items: Map<string, number>;
 }
 
-class ReplayReader {
+class ReplayReader implements ConversationListener<Client, Operation> {
+  readonly leftOut = new Map<string, number>();
   private readonly hubProtocol: 'json' | 'messagepack';
   private readonly codec: HubCodec;
-  private readonly clients = new Map<number, Client>();
-  private readonly leftOut = new Map<string, number>();
   private readonly bytes = new ByteList();
+  private clients = 0;
   private operations = 0;
 
   constructor(
@@ -142,36 +145,75 @@ class ReplayReader {
     this.codec = this.hubProtocol === 'json' ? jsonCodec : messagePackCodec;
   }
 
-  add(event: RecordedEvent): void {
-    if (event.ev === 'open') {
-      this.opened(event);
-      return;
+  opened(open: OpenEvent): Client | undefined {
+    const { protocol } = open;
+    const whyNot = !speaks(open, this.header.kind)
+      ? protocol === 'unknown'
+        ? 'client without a handshake'
+        : `client that spoke ${protocol}`
+      : this.clients >= this.bounds.clients
+        ? `client beyond ${this.bounds.clients}`
+        : undefined;
+    if (whyNot !== undefined) {
+      this.leave(whyNot);
+      return undefined;
     }
-    if (event.ev === 'gap') {
-      this.leave('event that was not recorded in time', event.events);
-      return;
-    }
-    const client = this.clients.get(event.client);
-    if (client === undefined) return;
-    client.lastUs = event.t;
-    if (event.ev === 'close') {
-      client.unanswered.clear();
-    } else if ('raw' in event) {
-      if (event.ev === 'out') this.leave(`message of a client, not understood: ${event.why}`);
-    } else if (isHubMessage(event.m) === (this.protocol === 'webpubsub')) {
-      this.leave('message of another service');
-    } else if (!isHubMessage(event.m)) {
-      if (event.ev === 'out') this.published(client, event.m, event.t);
-      else cameFromService(client, event.m);
-    } else if (event.ev === 'out') {
-      this.sent(client, event.m, event.t);
-    } else {
-      came(client, event.m);
-    }
+    this.clients += 1;
+    const [callbacks, items] = [new Map<string, number>(), new Map<string, number>()];
+    return { ...newSpeaker(open), operations: [], uploads: new Map(), callbacks, items };
   }
 
-  result(name: string): ReadReplay {
-    const clients = this.replayedClients();
+  notUnderstood(_client: Client, { ev, why }: RawEvent): void {
+    if (ev === 'out') this.leave(`message of a client, not understood: ${why}`);
+  }
+
+  called(client: Client, message: CallMessage, atUs: number): Operation | undefined {
+    const { target: method, invocationId: id, streamIds = [] } = message;
+    let operation: Operation | undefined;
+    if (method.length > longestName) {
+      this.leave(`call of a method whose name is longer than ${longestName}`);
+    } else {
+      const isStream = message.type === hubMessageType.streamInvocation;
+      const form = isStream ? 'stream' : id === undefined ? 'send' : 'call';
+      operation = this.operation(client, form, message, atUs);
+    }
+    for (const each of streamIds) client.uploads.set(each, operation);
+    return operation;
+  }
+
+  cancelled(client: Client, of: Operation | undefined, t: number): void {
+    if (of?.form !== 'stream' || !this.hasRoom()) {
+      this.leave('end of a stream that is not replayed');
+      return;
+    }
+    of.isCancelled = true;
+    const { cancelInvocation: type } = hubMessageType;
+    const cancel = this.codec.encode({ type, invocationId: anyStamp });
+    this.keep(client, { t, form: 'cancel', of, method: of.method }, cancel);
+  }
+
+  heard({ callbacks }: Client, { target }: Invocation): void {
+    if (target.length <= longestName) count(callbacks, target);
+  }
+
+  itemCame({ items }: Client, { method }: Operation): void {
+    count(items, method);
+  }
+
+  answered(_client: Client, operation: Operation, { error }: Completion): void {
+    operation.answer = error === undefined ? 'result' : 'error';
+  }
+
+  message(client: Client, direction: Direction, message: RecordedPubSub, atUs: number): void {
+    if (direction === 'out') this.published(client, message, atUs);
+    else cameFromService(client, message);
+  }
+
+  result(name: string, all: readonly Client[]): ReadReplay {
+    const path = mainPath(all.map(({ open }) => open));
+    for (const { open } of all)
+      if (open.path !== path) this.leave(`client of another hub, ${open.path}`);
+    const clients = all.filter(({ open }) => open.path === path);
     if (clients.length === 0) throw nothingToReplay(this.header, name);
     const names = new Names(this.bounds.names);
     const operations: Operation[] = [];
@@ -187,81 +229,20 @@ class ReplayReader {
       );
     operations.forEach((operation, number) => (operation.number = number));
     const startUs = Math.min(...clients.map(({ open }) => open.t));
-    const { steps, itemsOf } = this.counted(clients, names);
+    const { steps, itemsOf } = this.countedSteps(clients, names);
     return {
       opens: clients.map(({ open }) => open),
       lengthUs: Math.max(...clients.map(({ lastUs }) => lastUs)) - startUs,
       steps,
       tracks: {
         ...packed(operations, names, startUs),
-        ...{ clients: clients.length, first: shared(Uint32Array, first) },
-        ...{ bytes: this.bytes.shared(), itemsOf },
+        clients: clients.length,
+        first: shared(Uint32Array, first, (at) => at),
+        bytes: this.bytes.shared(),
+        itemsOf,
       },
       leftOut: this.leftOut,
     };
-  }
-
-  private opened(open: OpenEvent): void {
-    const { client, protocol, t } = open;
-    if (!speaks(open, this.header.kind)) {
-      this.leave(
-        protocol === 'unknown' ? 'client without a handshake' : `client that spoke ${protocol}`,
-      );
-      return;
-    }
-    if (this.clients.size >= this.bounds.clients) {
-      this.leave(`client beyond ${this.bounds.clients}`);
-      return;
-    }
-    this.clients.set(client, {
-      ...{ open, lastUs: t, operations: [], unanswered: new Map(), uploads: new Map() },
-      ...{ callbacks: new Map(), items: new Map() },
-    });
-  }
-
-  private replayedClients(): Client[] {
-    const all = [...this.clients.values()];
-    const path = mainPath(all.map(({ open }) => open));
-    for (const { open } of all)
-      if (open.path !== path) this.leave(`client of another hub, ${open.path}`);
-    return all.filter(({ open }) => open.path === path);
-  }
-
-  private sent(client: Client, message: HubMessage, t: number): void {
-    const { invocation, streamInvocation, streamItem, completion, cancelInvocation } =
-      hubMessageType;
-    switch (message.type) {
-      case invocation:
-      case streamInvocation: {
-        const { target: method, invocationId: id, streamIds = [] } = message;
-        if (method.length > longestName) {
-          for (const each of streamIds) client.uploads.set(each, undefined);
-          this.leave(`call of a method whose name is longer than ${longestName}`);
-          return;
-        }
-        const form =
-          message.type === streamInvocation ? 'stream' : id === undefined ? 'send' : 'call';
-        const operation = this.operation(client, form, message, t);
-        for (const each of streamIds) client.uploads.set(each, operation);
-        if (operation !== undefined && id !== undefined) client.unanswered.set(id, operation);
-        return;
-      }
-      case cancelInvocation: {
-        const of = client.unanswered.get(message.invocationId);
-        if (of?.form === 'stream' && this.hasRoom()) {
-          of.isCancelled = true;
-          const cancel = this.codec.encode({ type: cancelInvocation, invocationId: anyStamp });
-          this.keep(client, { t, form: 'cancel', of, method: of.method }, cancel);
-        } else this.leave('end of a stream that is not replayed');
-        return;
-      }
-      case streamItem:
-      case completion:
-        this.wentUp(client, message, t);
-        return;
-      default:
-      // Keeps the connection going, which a replay does by itself.
-    }
   }
 
   private published(client: Client, message: RecordedPubSub, t: number): void {
@@ -281,7 +262,7 @@ class ReplayReader {
   }
 
   /** An item of a stream of the client, its end, or an answer to the server. */
-  private wentUp(client: Client, message: StreamItem | Completion, t: number): void {
+  wentUp(client: Client, message: StreamItem | Completion, t: number): void {
     const { invocationId: id } = message;
     const of = client.uploads.get(id);
     const isItem = message.type === hubMessageType.streamItem;
@@ -394,7 +375,7 @@ class ReplayReader {
   }
 
   /** What is counted, in the order of its numbers. */
-  private counted(
+  private countedSteps(
     clients: readonly Client[],
     { calls }: Names,
   ): { readonly steps: readonly SessionStep[]; readonly itemsOf: readonly number[] } {
@@ -423,8 +404,8 @@ class ReplayReader {
     return most === undefined ? '' : ` Not replayed: ${most[1]} × ${most[0]}.`;
   }
 
-  private leave(what: string, times = 1): void {
-    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + times);
+  private leave(what: string, times?: number): void {
+    count(this.leftOut, what, times);
   }
 }
 
@@ -440,26 +421,9 @@ export const speaks = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
 
 const itemsName = (method: string): string => `${method} items`;
 
-function came(client: Client, message: HubMessage): void {
-  const { invocation, streamItem, completion } = hubMessageType;
-  const { callbacks, items, unanswered } = client;
-  if (message.type === invocation) {
-    if (message.target.length > longestName) return;
-    callbacks.set(message.target, (callbacks.get(message.target) ?? 0) + 1);
-  } else if (message.type === streamItem) {
-    const method = unanswered.get(message.invocationId)?.method;
-    if (method !== undefined) items.set(method, (items.get(method) ?? 0) + 1);
-  } else if (message.type === completion) {
-    const operation = unanswered.get(message.invocationId);
-    if (operation === undefined) return;
-    unanswered.delete(message.invocationId);
-    operation.answer = message.error === undefined ? 'result' : 'error';
-  }
-}
-
 function cameFromService({ callbacks, unanswered }: Client, message: RecordedPubSub): void {
   const { type, ackId, success } = message;
-  if (type === 'message') callbacks.set(type, (callbacks.get(type) ?? 0) + 1);
+  if (type === 'message') count(callbacks, type);
   if (type !== 'ack') return;
   const operation = unanswered.get(String(ackId));
   if (operation === undefined) return;
@@ -530,54 +494,31 @@ function callStep({
 function addedUp(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
   const names = new Map<string, string>();
   const sums = new Map<string, number>();
-  for (const counts of all)
-    for (const [name, count] of counts) {
-      const key = name.toLowerCase();
-      const known = names.get(key) ?? name;
-      names.set(key, known);
-      sums.set(known, (sums.get(known) ?? 0) + count);
-    }
+  for (const [name, times] of all.flatMap((counts) => [...counts]))
+    count(
+      sums,
+      entryOf(names, name.toLowerCase(), () => name),
+      times,
+    );
   return sums;
 }
 
 function packed(
-  operations: readonly Operation[],
+  all: readonly Operation[],
   names: Names,
   startUs: number,
 ): Omit<ReadReplay['tracks'], 'clients' | 'first' | 'itemsOf' | 'bytes'> {
-  const each = (of: (operation: Operation) => number): number[] => operations.map(of);
+  const waitsFor = ({ form, of, endedBy, number }: Operation): number =>
+    form === 'cancel' ? of!.number! : (endedBy?.number ?? number!);
   return {
-    dueUs: shared(
-      Float64Array,
-      each(({ t }) => t - startUs),
-    ),
-    call: shared(
-      Uint16Array,
-      each((one) => names.numberOf(one)!),
-    ),
-    flags: shared(Uint8Array, each(flagsOf)),
-    at: shared(
-      Uint32Array,
-      each(({ at }) => at),
-    ),
-    length: shared(
-      Uint32Array,
-      each(({ length }) => length),
-    ),
-    payloadBytes: shared(
-      Uint32Array,
-      each((one) => one.payloadBytes),
-    ),
-    stampAt: shared(
-      Uint32Array,
-      each(({ stampAt }) => stampAt),
-    ),
-    of: shared(
-      Uint32Array,
-      each(({ form, of, endedBy, number }) =>
-        form === 'cancel' ? of!.number! : (endedBy?.number ?? number!),
-      ),
-    ),
+    dueUs: shared(Float64Array, all, ({ t }) => t - startUs),
+    call: shared(Uint16Array, all, (operation) => names.numberOf(operation)!),
+    flags: shared(Uint8Array, all, flagsOf),
+    at: shared(Uint32Array, all, ({ at }) => at),
+    length: shared(Uint32Array, all, ({ length }) => length),
+    payloadBytes: shared(Uint32Array, all, ({ payloadBytes }) => payloadBytes),
+    stampAt: shared(Uint32Array, all, ({ stampAt }) => stampAt),
+    of: shared(Uint32Array, all, waitsFor),
   };
 }
 

@@ -1,13 +1,14 @@
 /** A recording as the text of a scenario that replays it: what runs is a scenario like any other. */
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { visibleLine } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { mostFrequent, pubSubConfig, secretKeys, targetOf, trustKeys } from '../clientsConfig';
 import { urlWithoutKeys } from '../analyse/values';
 import type { OpenEvent, Recording } from '../recording';
+import { newSpeaker, readConversations } from '../readConversations';
 import { openRecording } from '../recordingFile';
-import { Keys, type WrittenKey } from '../writtenKeys';
+import { Keys, Noted } from '../writtenKeys';
+import { yamlText } from '../yamlText';
 import { nothingToReplay } from './nothingToReplay';
 import { mainPath, replayBounds, speaks } from './readReplay';
 
@@ -48,67 +49,49 @@ export async function replayScenario(
   const [protocol] = mostFrequent(opens.map((open) => open.protocol));
   const day = recording.header.startedAt.slice(0, 10);
   const clients = `${formatCount(opens.length)} ${opens.length === 1 ? 'client' : 'clients'}`;
-  const config: Record<string, WrittenKey> = {
-    ...(isPubSub
-      ? pubSubConfig(opens, true)
-      : { target: { value: target }, ...trustKeys(recording.header) }),
-    connections: {
-      value: connections,
-      beside: `${formatCount(times)} × ${clients}; each does what a client did`,
-    },
-    baseSending: { value: connections },
-    warmup: { value: '0s' },
-    singleStepDuration: { value: `${takesMs}ms`, beside: 'one replay' },
-    ...(transport !== 'WebSockets' && { transport: { value: transport } }),
-    ...(protocol === 'messagepack' && { protocol: { value: protocol } }),
-    ...(!isPubSub && secretKeys(opens, target)),
-  };
-  const parameters = {
-    recording: { value: named ?? name },
-    speed: { value: speed },
-    spread: {
-      value: spreadMs % 1000 === 0 ? `${spreadMs / 1000}s` : `${spreadMs}ms`,
-      beside: 'replays of one client begin over this time',
-    },
-  };
   const scenario = new Keys({
-    name: { value: 'replay' },
-    parameters: { value: new Keys(parameters) },
+    config: new Keys({
+      ...(isPubSub ? pubSubConfig(opens, true) : { target, ...trustKeys(recording.header) }),
+      connections: new Noted(
+        connections,
+        `${formatCount(times)} × ${clients}; each does what a client did`,
+      ),
+      baseSending: connections,
+      warmup: '0s',
+      singleStepDuration: new Noted(`${takesMs}ms`, 'one replay'),
+      transport: transport === 'WebSockets' ? undefined : transport,
+      protocol: protocol === 'messagepack' ? protocol : undefined,
+      ...(!isPubSub && secretKeys(opens, target)),
+    }),
+    scenario: new Keys({
+      name: 'replay',
+      parameters: new Keys({
+        recording: named ?? name,
+        speed,
+        spread: new Noted(
+          spreadMs % 1000 === 0 ? `${spreadMs / 1000}s` : `${spreadMs}ms`,
+          'replays of one client begin over this time',
+        ),
+      }),
+    }),
   });
   const head = `Replays ${name}: ${clients}, ${formatDurationMs(Math.round(lengthUs / 1000))}, recorded ${day} from ${target}.`;
-  return `# ${visibleLine(head)}\n\n${yamlOf({ config: { value: new Keys(config) }, scenario: { value: scenario } })}`;
+  return yamlText([head], scenario);
 }
 
-async function replayedClients({
-  header: { kind },
-  events,
-}: Recording): Promise<{ readonly opens: OpenEvent[]; readonly lengthUs: number }> {
-  const all = new Map<number, { readonly open: OpenEvent; lastUs: number }>();
-  for await (const event of events) {
-    if (event.ev === 'open' && speaks(event, kind) && all.size < replayBounds.clients)
-      all.set(event.client, { open: event, lastUs: event.t });
-    const client = all.get(event.client);
-    if (client !== undefined && event.ev !== 'gap') client.lastUs = event.t;
-  }
-  const main = mainPath([...all.values()].map(({ open }) => open));
-  const clients = [...all.values()].filter(({ open }) => open.path === main);
-  const ends = clients.map(({ lastUs }) => lastUs);
+async function replayedClients(
+  recording: Recording,
+): Promise<{ readonly opens: OpenEvent[]; readonly lengthUs: number }> {
+  let room = replayBounds.clients;
+  const { clients: all } = await readConversations(recording, {
+    leftOut: new Map(),
+    opened: (open) =>
+      speaks(open, recording.header.kind) && room-- > 0 ? newSpeaker(open) : undefined,
+  });
+  const main = mainPath(all.map(({ open }) => open));
+  const clients = all.filter(({ open }) => open.path === main);
   const opens = clients.map(({ open }) => open);
   const startUs = opens[0]?.t ?? 0;
-  return { opens, lengthUs: ends.reduce((most, us) => Math.max(most, us), startUs) - startUs };
-}
-
-/** Texts in quotes as JSON has them, which YAML reads too. */
-function yamlOf(keys: Readonly<Record<string, WrittenKey>>, indent = ''): string {
-  return Object.entries(keys)
-    .map(([name, { value, above = [], beside }]) => {
-      const comments = above.map((line) => `${indent}# ${visibleLine(line)}\n`).join('');
-      const key = /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
-      const behind = beside === undefined ? '' : ` # ${visibleLine(beside)}`;
-      if (value instanceof Keys)
-        return `${comments}${indent}${key}:${behind}\n${yamlOf(value.keys, `${indent}  `)}`;
-      const isPlain = typeof value !== 'string' || /^[A-Za-z0-9][\w.-]*$/.test(value);
-      return `${comments}${indent}${key}: ${isPlain ? String(value) : JSON.stringify(value)}${behind}\n`;
-    })
-    .join('');
+  const endUs = clients.reduce((latest, { lastUs }) => Math.max(latest, lastUs), startUs);
+  return { opens, lengthUs: endUs - startUs };
 }

@@ -5,14 +5,14 @@ type Kind<Numbers> = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Numbers in memory that threads share. */
-export function shared<Numbers extends { set(values: ArrayLike<number>): void }>(
+/** A number of each value, in memory that threads share. */
+export function shared<Numbers extends { [at: number]: number }, Value>(
   kind: Kind<Numbers>,
-  values: ArrayLike<number>,
+  values: readonly Value[],
+  numberOf: (value: Value) => number,
 ): Numbers {
-  const memory = new SharedArrayBuffer(values.length * kind.BYTES_PER_ELEMENT);
-  const numbers = new kind(memory);
-  numbers.set(values);
+  const numbers = new kind(new SharedArrayBuffer(values.length * kind.BYTES_PER_ELEMENT));
+  for (const [at, value] of values.entries()) numbers[at] = numberOf(value);
   return numbers;
 }
 

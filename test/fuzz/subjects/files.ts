@@ -257,7 +257,7 @@ export const imports: Subject = {
     writeFileSync(file, input);
     try {
       const imported = await openImported(file);
-      if (imported !== undefined) await scenarioFromRecording(imported.recording);
+      if (imported !== undefined) await scenarioFromRecording(imported);
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
     }

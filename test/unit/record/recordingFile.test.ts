@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
-import type { RecordedEvent, RecordingHeader } from '../../../src/record/recording';
+import type { RecordedEvent, Recording, RecordingHeader } from '../../../src/record/recording';
 import {
   createRecordingFile,
   openRecording,
@@ -49,7 +49,7 @@ async function all(text: string | Buffer, size = 1 << 20): Promise<RecordedEvent
   return listed(read);
 }
 
-async function listed(read: AsyncIterable<RecordedEvent>): Promise<RecordedEvent[]> {
+async function listed(read: Recording['events']): Promise<RecordedEvent[]> {
   const list: RecordedEvent[] = [];
   for await (const event of read) list.push(event);
   return list;

@@ -8,7 +8,8 @@ import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { isRecording, refuseReplays } from '../../../src/run/isReplay';
 import { english } from '../../../src/base/text';
-import { openReplays, replayScenario } from '../../../src/run/replays';
+import { replayScenario } from '../../../src/record/replay/replayScenario';
+import { openReplays } from '../../../src/run/replays';
 import { loadWords } from '../../../src/run/runWords';
 import { MadeRecording } from '../record/analyse/madeRecording';
 

@@ -34,10 +34,9 @@ const files: readonly Exported[] = [
 ];
 
 async function imported(name: string) {
-  const file = (await openImported(path.join(folder, `${name}.har`)))!;
-  const { recording, notes } = file;
+  const recording = (await openImported(path.join(folder, `${name}.har`)))!;
   const events = recording.events as readonly RecordedEvent[];
-  return { recording, events, notes: notes() };
+  return { recording, events, notes: recording.notes() };
 }
 
 /** Methods that were called, or called back, in the order of their times. */

@@ -6,6 +6,7 @@ import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFr
 import { readHarFile } from '../../../../src/record/read/harFile';
 import { openImported } from '../../../../src/record/read/openFile';
 import { isLog, readLogFile } from '../../../../src/record/read/logFile';
+import type { ReadBounds } from '../../../../src/record/read/readClients';
 import type { RecordedEvent } from '../../../../src/record/recording';
 import { encodeHandshake, encodeHubMessage } from '../../../../src/wire/message/hubMessage';
 import { encodeMessagePackMessage } from '../../../../src/wire/message/messagePackMessage';
@@ -67,13 +68,9 @@ describe('files of other programs', () => {
     return file;
   }
 
-  const eventsOf = async (file: string) => {
-    const { recording, notes } = await readHarFile(file);
-    return {
-      header: recording.header,
-      notes: notes(),
-      events: recording.events as RecordedEvent[],
-    };
+  const eventsOf = async (file: string, bounds?: ReadBounds) => {
+    const { header, events, notes } = await readHarFile(file, bounds);
+    return { header, notes: notes(), events: events as RecordedEvent[] };
   };
 
   for (const protocol of ['json', 'messagepack'] as const)
@@ -110,16 +107,15 @@ describe('files of other programs', () => {
       { events: 200, bytes: Infinity },
       { events: Infinity, bytes: 10_000 },
     ]) {
-      const { recording, notes } = await readHarFile(file, bounds);
-      const events = recording.events as RecordedEvent[];
+      const { events, notes } = await eventsOf(file, bounds);
       assert.equal(new Set(events.map(({ client }) => client)).size, 1);
       assert.ok(events.length > 100, String(events.length));
-      assert.deepEqual(notes(), [
+      assert.deepEqual(notes, [
         'Only the first 256 KB were read: that many messages are analysed at most.',
       ]);
     }
-    const { notes } = await readHarFile(file);
-    assert.match(notes()[0]!, /^The file is damaged within its first/);
+    const { notes } = await eventsOf(file);
+    assert.match(notes[0]!, /^The file is damaged within its first/);
   });
 
   it('takes the URL of the hub where the service was connected to', async () => {
@@ -133,8 +129,7 @@ describe('files of other programs', () => {
     );
     const { header } = await eventsOf(file);
     assert.equal(header.target, 'https://app.example.com/chat');
-    const { recording } = await readHarFile(file);
-    const { yaml } = await scenarioFromRecording(recording);
+    const { yaml } = await scenarioFromRecording(await readHarFile(file));
     assert.match(yaml!, /^ {2}target: https:\/\/app\.example\.com\/chat$/m);
     assert.match(yaml!, /accessToken: \$\{secret:chat\}/);
   });
@@ -216,7 +211,7 @@ describe('files of other programs', () => {
     const [opened] = events;
     assert.ok(opened?.ev === 'open');
     assert.deepEqual(opened.headers, ['x-api-key']);
-    const { yaml, found } = await scenarioFromRecording((await readHarFile(file)).recording);
+    const { yaml, found } = await scenarioFromRecording(await readHarFile(file));
     assert.match(yaml!, /x-api-key: \$\{secret:hub-x-api-key\}/);
     assert.ok(found.secrets.includes('hub-x-api-key'));
     assert.ok(!yaml!.includes('hunter2'));
@@ -276,12 +271,8 @@ describe('files of other programs', () => {
   }
 
   const readLog = async (text: string) => {
-    const { recording, notes } = await readLogFile(await fileWith(text, 'client.log'));
-    return {
-      notes: notes(),
-      header: recording.header,
-      events: recording.events as RecordedEvent[],
-    };
+    const { header, events, notes } = await readLogFile(await fileWith(text, 'client.log'));
+    return { header, notes: notes(), events: events as RecordedEvent[] };
   };
 
   const expected = [

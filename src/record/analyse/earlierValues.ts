@@ -1,3 +1,4 @@
+import { entryOf } from '../../base/collect';
 import type { CallStep } from './kinds';
 import { heardAfter, type TracedCall, type TracedCallback, type TracedClient } from './trace';
 import { lastName, pathKey, visitLeaves, visitTexts, visitValues, type Path } from './values';
@@ -13,7 +14,8 @@ export interface Source {
 
 type Turn = 'after' | 'before';
 
-export interface Kept {
+/** A value of an argument, in what came before. */
+export interface EarlierValue {
   readonly source: Source;
   readonly path: Path;
 }
@@ -27,16 +29,16 @@ const nearlyAlways = 0.95;
 const tellingLength = 6;
 
 /** By the step and the key of the path in its arguments. */
-export type KeptArguments = ReadonlyMap<CallStep, ReadonlyMap<string, Kept>>;
+export type EarlierValues = ReadonlyMap<CallStep, ReadonlyMap<string, EarlierValue>>;
 
 interface Votes {
   readonly path: Path;
   calls: number;
   readonly values: Set<string | number>;
-  readonly places: Map<string, { readonly kept: Kept; votes: number }>;
+  readonly places: Map<string, { readonly place: EarlierValue; votes: number }>;
 }
 
-interface KeptFacts {
+interface Facts {
   /** The step of each call. */
   readonly stepOf: ReadonlyMap<TracedCall, CallStep>;
   /** Whether what comes in the source is there whenever the step is due. */
@@ -45,17 +47,15 @@ interface KeptFacts {
   readonly rooms: ReadonlySet<string>;
 }
 
-export function findKept(clients: readonly TracedClient[], facts: KeptFacts): KeptArguments {
+export function findEarlierValues(clients: readonly TracedClient[], facts: Facts): EarlierValues {
   const votes = new Map<CallStep, Map<string, Votes>>();
   const sources = new Sources();
   for (const client of clients) new Reading(client, facts, sources, votes).read();
-  const found = new Map<CallStep, Map<string, Kept>>();
+  const found = new Map<CallStep, Map<string, EarlierValue>>();
   for (const [step, ofStep] of votes) {
     for (const [key, vote] of ofStep) {
-      const kept = winner(vote, step, facts);
-      if (kept === undefined) continue;
-      const ofFound = found.get(step) ?? new Map<string, Kept>();
-      found.set(step, ofFound.set(key, kept));
+      const value = winner(vote, step, facts);
+      if (value !== undefined) entryOf(found, step, () => new Map()).set(key, value);
     }
   }
   return found;
@@ -70,24 +70,18 @@ class Sources {
   };
 
   answer(from: CallStep): Source {
-    let source = this.answers.get(from);
-    if (source === undefined) this.answers.set(from, (source = { from }));
-    return source;
+    return entryOf(this.answers, from, () => ({ from }));
   }
 
   event(from: CallStep, event: string, turn: Turn): Source {
-    const all = this.events[turn];
-    let ofStep = all.get(from);
-    if (ofStep === undefined) all.set(from, (ofStep = new Map<string, Source>()));
-    let source = ofStep.get(event);
-    if (source === undefined) ofStep.set(event, (source = { from, event, turn }));
-    return source;
+    const ofStep = entryOf(this.events[turn], from, () => new Map<string, Source>());
+    return entryOf(ofStep, event, () => ({ from, event, turn }));
   }
 }
 
 interface Seen {
   readonly atUs: number;
-  readonly kept: Kept;
+  readonly place: EarlierValue;
 }
 
 /** Goes through what one client sent and got, in order. */
@@ -104,7 +98,7 @@ class Reading {
 
   constructor(
     private readonly client: TracedClient,
-    private readonly facts: KeptFacts,
+    private readonly facts: Facts,
     private readonly sources: Sources,
     private readonly votes: Map<CallStep, Map<string, Votes>>,
   ) {}
@@ -184,11 +178,9 @@ class Reading {
   }
 
   private remember(leaf: string | number, source: Source, atUs: number, path: Path): void {
-    const { values } = this;
-    const ofValue = values.get(leaf) ?? new Map<Source, Seen[]>();
-    values.set(leaf, ofValue);
+    const ofValue = entryOf(this.values, leaf, () => new Map<Source, Seen[]>());
     const latest = (ofValue.get(source) ?? []).filter((one) => one.atUs === atUs);
-    if (latest.length < mostPlaces) latest.push({ atUs, kept: { source, path: [...path] } });
+    if (latest.length < mostPlaces) latest.push({ atUs, place: { source, path: [...path] } });
     ofValue.set(source, latest);
   }
 
@@ -197,23 +189,23 @@ class Reading {
       if (typeof leaf !== 'string' && typeof leaf !== 'number') return;
       const places = this.values.get(leaf);
       if (places === undefined) return;
-      const ofStep = this.votes.get(step) ?? new Map<string, Votes>();
-      this.votes.set(step, ofStep);
-      const key = pathKey(path);
-      const vote: Votes = ofStep.get(key) ?? {
-        ...{ path: [...path], calls: 0, values: new Set<string | number>(), places: new Map() },
-      };
-      ofStep.set(key, vote);
+      const ofStep = entryOf(this.votes, step, () => new Map<string, Votes>());
+      const vote = entryOf(ofStep, pathKey(path), () => ({
+        path: [...path],
+        calls: 0,
+        values: new Set<string | number>(),
+        places: new Map(),
+      }));
       vote.calls += 1;
       vote.values.add(leaf);
       for (const [source, ofPlace] of places)
-        for (const { kept, atUs } of ofPlace) {
-          // An older one is not kept any more.
+        for (const { place, atUs } of ofPlace) {
+          // An older one is not remembered any more.
           if (this.latestUs.get(source) !== atUs) continue;
           const { from, event = '', turn = '' } = source;
-          const place = `${pathKey(kept.path)} ${from.form} ${from.method} ${turn} ${event}`;
-          const counted = vote.places.get(place) ?? { kept, votes: 0 };
-          if (vote.places.size < 4 * mostPlaces) vote.places.set(place, counted);
+          const key = `${pathKey(place.path)} ${from.form} ${from.method} ${turn} ${event}`;
+          const counted = vote.places.get(key) ?? { place, votes: 0 };
+          if (vote.places.size < 4 * mostPlaces) vote.places.set(key, counted);
           counted.votes += 1;
         }
     });
@@ -235,14 +227,14 @@ function isIn({ arguments: values }: TracedCall, leaf: number): boolean {
 function winner(
   { values, places, calls }: Votes,
   step: CallStep,
-  { isBefore }: KeptFacts,
-): Kept | undefined {
+  { isBefore }: Facts,
+): EarlierValue | undefined {
   const enough = step.calls.length * nearlyAll;
   if (calls < enough) return undefined;
   const likely = [...places.values()]
-    .filter(({ kept, votes }) => votes >= enough && isBefore(kept.source, step))
+    .filter(({ place, votes }) => votes >= enough && isBefore(place.source, step))
     .sort((a, b) => b.votes - a.votes)
-    .map(({ kept }) => kept);
+    .map(({ place }) => place);
   const [only] = values.size > 1 ? [] : values;
   const answer = likely.find(
     ({ source, path }) =>
@@ -250,7 +242,7 @@ function winner(
   );
   if (answer !== undefined) return answer;
   const events = likely.filter(
-    (kept) => comesAlways(kept.source) && (only === undefined || isTold(only, kept)),
+    (place) => comesAlways(place.source) && (only === undefined || isTold(only, place)),
   );
   const own = events.find(({ source }) => source.turn === 'after' && !isOfOthers(source));
   return own ?? events.find(({ source }) => source.turn === 'before') ?? events[0];
@@ -286,7 +278,7 @@ function isTelling(value: string | number, path: Path): boolean {
 }
 
 /** What each callback says again needs no waiting for it: it is the same for all. */
-const isTold = (value: string | number, { source, path }: Kept): boolean =>
+const isTold = (value: string | number, { source, path }: EarlierValue): boolean =>
   isTelling(value, path) && source.from.calls.length === 1;
 
 /** Placeholders that are there already. */

@@ -1,0 +1,25 @@
+/** Adds to what is counted for a key. */
+export function count<Key>(counts: Map<Key, number>, key: Key, times = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + times);
+}
+
+/** The value of a key, made where there is none. */
+export function entryOf<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  make: () => NoInfer<Value>,
+): Value {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
+}
+
+/** In the order in which their keys come. */
+export function groupedBy<Key, Value>(
+  values: Iterable<Value>,
+  keyOf: (value: Value) => Key,
+): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) entryOf(groups, keyOf(value), () => []).push(value);
+  return groups;
+}

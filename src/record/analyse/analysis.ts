@@ -1,0 +1,147 @@
+import { count, entryOf } from '../../base/collect';
+import { secretKeys, targetOf } from '../clientsConfig';
+import type { OpenEvent, RecordingHeader } from '../recording';
+import { secretsIn } from '../writtenKeys';
+import { mostSecrets } from './arguments';
+import { findCauses, findGreetings } from './causes';
+import { consequencesOf, type Consequence } from './consequences';
+import { crowdOf, type Crowd } from './crowd';
+import {
+  findEarlierValues,
+  freeName,
+  reservedNames,
+  type EarlierValues,
+  type Source,
+} from './earlierValues';
+import { Identities } from './identities';
+import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
+import { findRooms, type Rooms } from './rooms';
+import type { Trace, TracedCall } from './trace';
+import { jsonPathOf, lastName, urlWithoutKeys } from './values';
+
+/** More kinds are not written: nobody reads them. */
+const mostKinds = 20;
+
+/** What was found in a recording of a hub, before anything of it is written. */
+export class Analysis {
+  /** Of the hub, with references in place of keys. */
+  readonly target: string;
+  readonly secretKeys: Readonly<Record<string, unknown>>;
+  readonly greetings: ReadonlySet<string>;
+  readonly consequences: readonly Consequence[];
+  readonly kinds: readonly Kind[];
+  readonly crowd: Crowd;
+  readonly rooms: Rooms;
+  readonly earlierValues: EarlierValues;
+  readonly identities = new Identities();
+  /** Of values that are sent back, by their JSONPath in what they came in. */
+  readonly names = new Map<Source, Map<string, string>>();
+  readonly leftOut: Map<string, number>;
+
+  constructor(
+    readonly header: RecordingHeader,
+    readonly trace: Trace,
+  ) {
+    const { clients, endUs } = trace;
+    const opens = clients.map(({ open }) => open);
+    this.leftOut = new Map(trace.leftOut);
+    this.target = urlWithoutKeys(targetOf(header.target, opens));
+    this.secretKeys = this.withOwnTokens(secretKeys(opens, this.target));
+    this.greetings = findGreetings(trace);
+    findCauses(trace, this.greetings);
+    this.consequences = consequencesOf(trace);
+    this.kinds = this.readableKinds(kindsOf(trace));
+    const onlyStream = new Set(
+      trace.streamsBeside.map(({ client }) => client).filter(({ calls }) => calls.length === 0),
+    );
+    this.crowd = crowdOf(
+      { clients: clients.filter((client) => !onlyStream.has(client)), endUs },
+      this.kinds.filter(({ streams }) => streams === undefined).map((kind) => kind.clients),
+      true,
+      this.kinds.flatMap(({ streams }) => (streams === undefined ? [] : [streams])),
+    );
+    this.rooms = this.usableRooms(findRooms(trace, this.consequences));
+    this.earlierValues = this.findEarlierValues();
+    this.nameValues();
+  }
+
+  leave(what: string, times?: number): void {
+    count(this.leftOut, what, times);
+  }
+
+  /** One room alone keeps its name: the hub may know no other. */
+  get roomNames(): ReadonlySet<string> {
+    return this.rooms.inSeveral ? new Set() : this.rooms.names;
+  }
+
+  /** What callers of the step do with their room. */
+  groupChange({ method, form }: CallStep): 'join' | 'leave' | undefined {
+    if (form === 'stream') return undefined;
+    if (this.rooms.joinMethods.has(method)) return 'join';
+    return this.rooms.leaveMethods.has(method) ? 'leave' : undefined;
+  }
+
+  /** Clients that came with different tokens have one each, unless there are more than people set by hand. */
+  private withOwnTokens(keys: Readonly<Record<string, unknown>>): typeof keys {
+    const numbers = new Map<number, number>();
+    for (const { id, open } of this.trace.clients)
+      if (hasTokenNumber(open)) numbers.set(id, open.tokenNumber);
+    const different = new Set(numbers.values()).size;
+    const [name] = secretsIn(keys['accessToken']);
+    if (name === undefined || different < 2 || different > mostSecrets) return keys;
+    this.identities.tokens(name, numbers);
+    return { ...keys, accessToken: undefined };
+  }
+
+  /** Rooms that a scenario can have; the others keep their names, and who hears what in them is not counted. */
+  private usableRooms(rooms: Rooms): Rooms {
+    if (!rooms.inSeveral) return rooms;
+    this.leave('client in several rooms: no callback is counted for a room');
+    return { ...rooms, joinMethods: new Set(), leaveMethods: new Set() };
+  }
+
+  private readableKinds(kinds: readonly Kind[]): readonly Kind[] {
+    for (const { clients } of kinds.slice(mostKinds))
+      this.leave(`clients of further kinds, beyond ${mostKinds}`, clients.length);
+    return kinds.slice(0, mostKinds);
+  }
+
+  private findEarlierValues(): EarlierValues {
+    const stepOf = new Map<TracedCall, CallStep>();
+    const places = new Map<CallStep, number>();
+    for (const step of this.kinds.flatMap(({ steps }) => callsIn(steps))) {
+      places.set(step, places.size);
+      for (const call of step.calls) stepOf.set(call, step);
+    }
+    const chosen = new Set(this.kinds.flatMap(({ steps }) => choicesIn(steps)));
+    const firsts = new Set(this.kinds.map(({ steps }) => callsIn(steps)[0]));
+    return findEarlierValues(this.trace.clients, {
+      stepOf,
+      isBefore: ({ from, turn }, step) => {
+        // A session that begins hears nothing of what came before.
+        if (turn === 'before' && firsts.has(from)) return false;
+        if (turn === 'before' && from === step) return true;
+        // What is one of several ways may not have been done.
+        return places.get(from)! < places.get(step)! && !chosen.has(from);
+      },
+      rooms: this.roomNames,
+    });
+  }
+
+  private nameValues(): void {
+    const taken = new Set(reservedNames);
+    for (const { source, path } of [...this.earlierValues.values()].flatMap((values) => [
+      ...values.values(),
+    ])) {
+      const named = entryOf(this.names, source, () => new Map<string, string>());
+      entryOf(named, jsonPathOf(path), () => {
+        const name = freeName(lastName(path) ?? source.event ?? source.from.method, taken);
+        taken.add(name);
+        return name;
+      });
+    }
+  }
+}
+
+const hasTokenNumber = (open: OpenEvent): open is OpenEvent & { tokenNumber: number } =>
+  Number.isSafeInteger(open.tokenNumber);

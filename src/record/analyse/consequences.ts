@@ -1,0 +1,134 @@
+import { count, entryOf } from '../../base/collect';
+import { keyOf, marksOf } from './marks';
+import { Presence } from './presence';
+import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
+import { isIdOrTime, pathKey, valueAt, visitLeaves, type Path } from './values';
+
+/** So many calls of a method say which text comes back. */
+const mostExamples = 2000;
+
+/** What one method makes the server call, and on whom. */
+export interface Consequence {
+  readonly method: string;
+  readonly target: string;
+  /** Calls of the method that it followed, of {@link calls}. */
+  readonly followed: number;
+  readonly calls: number;
+  readonly audience: Heard;
+  /** Argument of the method whose text comes back in the callback, if there is one that may be another. */
+  readonly echoed?: Path;
+  /** Callbacks in all, and those that a client heard beyond its first of a call. */
+  readonly count: number;
+  readonly repeated: number;
+}
+
+/** `others`: all but the caller; `someOthers`: some of those, a group perhaps. */
+export type Heard = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | 'some';
+
+export const isToOthers = (heard: Heard): boolean =>
+  heard === 'others' || heard === 'someOthers' || heard === 'client';
+
+interface Heads {
+  readonly method: string;
+  readonly target: string;
+  readonly heard: Map<TracedCall, Set<TracedClient>>;
+  /** How often a text of an argument came back, by its path. */
+  readonly echoes: Map<string, { readonly path: Path; times: number }>;
+  callbacks: number;
+  repeated: number;
+}
+
+/** What calls of each method made the hub call, once the causes are found. */
+export function consequencesOf({ clients, calls, callbacks }: Trace): readonly Consequence[] {
+  const all = new Map<string, Map<string, Heads>>();
+  for (const callback of callbacks) {
+    const { cause, target, client } = callback;
+    if (cause === undefined) continue;
+    const { method } = cause;
+    const targets = entryOf(all, method, () => new Map<string, Heads>());
+    const heads = entryOf(targets, target, () => {
+      return { method, target, callbacks: 0, repeated: 0, heard: new Map(), echoes: new Map() };
+    });
+    heads.callbacks += 1;
+    const hearers = heads.heard.get(cause);
+    if (hearers !== undefined) {
+      if (hearers.has(client)) heads.repeated += 1;
+      hearers.add(client);
+      continue;
+    }
+    heads.heard.set(cause, new Set([client]));
+    if (heads.heard.size <= mostExamples) countEchoes(heads, cause, callback);
+  }
+  const callsOf = new Map<string, number>();
+  for (const { method } of calls) count(callsOf, method);
+  const presence = new Presence(
+    clients.map(({ open, closedUs }) => ({ fromUs: open.t, untilUs: closedUs })),
+  );
+  return [...all.values()]
+    .flatMap((targets) => [...targets.values()])
+    .map((heads) => ({
+      method: heads.method,
+      target: heads.target,
+      followed: heads.heard.size,
+      calls: callsOf.get(heads.method)!,
+      audience: audienceOf(heads.heard, presence),
+      count: heads.callbacks,
+      repeated: heads.repeated,
+      echoed: echoedIn(heads),
+    }));
+}
+
+function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallback): void {
+  const marks = new Set(marksOf(callback.arguments));
+  visitLeaves(call.arguments, (leaf, path) => {
+    if (typeof leaf !== 'string' || !marks.has(keyOf(leaf))) return;
+    entryOf(echoes, pathKey(path), () => ({ path: [...path], times: 0 })).times += 1;
+  });
+}
+
+/** The one with most different texts is what people write; the name of a room comes back as well. */
+function echoedIn({ echoes, heard }: Heads): Path | undefined {
+  let best: Path | undefined;
+  let most = 0;
+  const calls = [...heard.keys()].slice(0, mostExamples);
+  for (const { path, times } of echoes.values()) {
+    if (times < calls.length * 0.9) continue;
+    const texts = new Set<string>();
+    let length = 0;
+    for (const call of calls) {
+      const text = valueAt(call.arguments, path);
+      if (typeof text !== 'string') continue;
+      texts.add(text);
+      length += text.length;
+    }
+    if ([...texts].every(isIdOrTime)) continue;
+    const weight = texts.size + length / calls.length / 1_000_000;
+    if (weight <= most) continue;
+    most = weight;
+    best = path;
+  }
+  return best;
+}
+
+function audienceOf(
+  heard: ReadonlyMap<TracedCall, ReadonlySet<TracedClient>>,
+  presence: Presence,
+): Heard {
+  const seen = { self: 0, client: 0, others: 0, someOthers: 0, everyone: 0, some: 0 };
+  for (const [call, clients] of heard) {
+    const there = presence.at(call.atUs);
+    const withCaller = clients.has(call.client);
+    if (withCaller && clients.size === 1) seen.self += 1;
+    else if (withCaller) seen[clients.size >= there ? 'everyone' : 'some'] += 1;
+    else if (clients.size >= there - 1) seen.others += 1;
+    else seen[clients.size === 1 ? 'client' : 'someOthers'] += 1;
+  }
+  const most = Object.entries(seen).sort(([, a], [, b]) => b - a)[0]!;
+  const named = most[0] as Heard;
+  // Alone in the room now and then: who heard it when others were there says whom it goes to.
+  if (named === 'self' && seen.everyone + seen.some > heard.size * 0.05)
+    return seen.some > seen.everyone ? 'some' : 'everyone';
+  if (named === 'everyone' && seen.some > heard.size * 0.05) return 'some';
+  const notAll = seen.client + seen.someOthers > heard.size * 0.05;
+  return named === 'others' && notAll ? 'someOthers' : named;
+}

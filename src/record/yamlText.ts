@@ -1,0 +1,51 @@
+import { Document, isCollection, type Node, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
+import { visibleLine, visibleText, visibleYaml } from '../base/text';
+import { Keys, Noted } from './writtenKeys';
+
+/** The text of a scenario file: what clients have sent stands in it as it was, and nothing of it is obeyed. */
+export function yamlText(head: readonly string[], keys: Keys): string {
+  const document = new Document();
+  document.commentBefore = comment(head);
+  document.contents = nodeOf(document, keys) as never;
+  visit(document, {
+    Scalar: (_key, node) => {
+      const { value } = node;
+      // Only there have escapes a meaning.
+      if (typeof value === 'string' && visibleText(value) !== value)
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return visibleYaml(
+    document.toString({ singleQuote: true, lineWidth: 110, flowCollectionPadding: true }),
+  );
+}
+
+const comment = (lines: readonly string[]): string =>
+  lines.map((line) => ` ${visibleLine(line)}`).join('\n');
+
+function nodeOf(document: Document, value: unknown): Node {
+  if (value instanceof Keys) return mapOf(document, value);
+  if (Array.isArray(value) && value.some((item) => item instanceof Keys)) {
+    const list = new YAMLSeq();
+    for (const item of value) list.add(nodeOf(document, item));
+    return list;
+  }
+  const node = document.createNode(value);
+  if (isCollection(node)) node.flow = true;
+  return node;
+}
+
+function mapOf(document: Document, { keys, above: aboveAll }: Keys): YAMLMap {
+  const map = new YAMLMap();
+  if (aboveAll.length > 0) map.commentBefore = comment(aboveAll);
+  for (const [name, held] of Object.entries(keys)) {
+    const { value, beside, above } = held instanceof Noted ? held : new Noted(held);
+    if (value === undefined) continue;
+    const key = document.createNode(name);
+    const node = nodeOf(document, value);
+    if (above.length > 0) key.commentBefore = comment(above);
+    if (beside !== undefined) node.comment = comment([beside]);
+    map.add(new Pair(key, node));
+  }
+  return map;
+}
