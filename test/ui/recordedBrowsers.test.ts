@@ -5,10 +5,10 @@ import type { Browser, Page } from 'playwright-core';
 import type { Found } from '../../src/record/analyse/found';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { startBehindService } from '../fakes/behindService';
-import { startHubHere, type HubHere } from '../fakes/loadHub';
+import type { HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder, type CliFolder } from '../load/cliFolder';
-import { judgePublished, judgeRerun, RecordedTraffic, rerun } from '../load/recordedTraffic';
+import { judgePublished, judgeRun } from '../load/recordedTraffic';
 import { sharedAspNetServer } from '../interop/aspnetServer';
 import { skipAloud } from '../fakes/skipAloud';
 import { startPubSubApp } from './pubSubApp';
@@ -32,8 +32,6 @@ interface Publishing {
 
 const people = ['ann', 'bob'];
 const everyMs = 120;
-/** Of a visit: behind all that is done, and half a visit later, too. */
-const whenNothingIsDone = 0.43;
 /** Of different lengths, none so short that it would be made longer. */
 const textsOf = (name: string): string[] =>
   Array.from(
@@ -46,61 +44,44 @@ interface Case {
   /** Further parameters of the page. */
   readonly page: Readonly<Record<string, string>>;
   readonly transport: string;
-  /** Whose chat it is: that of ASP.NET Core serves the page too, to the others it comes from elsewhere. */
-  readonly hub: 'aspNet' | 'embedded' | 'behindService';
+  /** Whose chat it is: that of ASP.NET Core serves the page too, to the other it comes from elsewhere. */
+  readonly hub: 'aspNet' | 'behindService';
 }
 
-const transports = ['WebSockets', 'ServerSentEvents', 'LongPolling'];
 /** The other ways, also over services: `node bench/ownersWalk.mjs --all`. */
 const cases: readonly Case[] = [
-  ...transports.map((transport): Case => ({
-    ...{ title: transport, page: { transport }, transport, hub: 'aspNet' },
-  })),
   {
-    title: 'MessagePack over WebSockets, with a page from elsewhere',
-    page: { protocol: 'messagepack', plain: '', transport: 'WebSockets' },
-    ...{ transport: 'WebSockets', hub: 'embedded' },
+    title: 'server-sent events',
+    page: { transport: 'ServerSentEvents' },
+    transport: 'ServerSentEvents',
+    hub: 'aspNet',
   },
   {
-    title: 'sent on to Azure SignalR Service, MessagePack over WebSockets',
+    title: 'sent on to Azure SignalR Service, MessagePack over WebSockets, a page from elsewhere',
     page: { protocol: 'messagepack', plain: '', transport: 'WebSockets' },
-    ...{ transport: 'WebSockets', hub: 'behindService' },
+    transport: 'WebSockets',
+    hub: 'behindService',
   },
 ];
 
 describe('what two people do in a browser, recorded', function () {
   const server = sharedAspNetServer();
-  let hubs: Readonly<Record<'embedded' | 'behindService', HubHere>> | undefined;
+  let behindService: HubHere | undefined;
   let browser: Browser | undefined;
 
   before(async function () {
     const module = pathToFileURL(path.resolve('scripts', 'vscodeHost.mjs')).href;
     const { findChromium, launchChromium } = (await import(module)) as HostModule;
     if (findChromium() === undefined) skipAloud(this, 'there is no Chromium: npm run setup:vscode');
-    let embedded, behindService;
-    [browser, embedded, behindService] = await Promise.all([
-      launchChromium(),
-      startHubHere(''),
-      startBehindService(),
-    ]);
-    hubs = { embedded, behindService };
+    [browser, behindService] = await Promise.all([launchChromium(), startBehindService()]);
   });
-  after(() =>
-    Promise.all([browser?.close(), hubs?.embedded.dispose(), hubs?.behindService.dispose()]),
-  );
+  after(() => Promise.all([browser?.close(), behindService?.dispose()]));
 
   // They wait for the pauses of people most of the time.
   const test = sideBySide(cases.length + 1);
 
-  // People begin when all pages are there: beside pages that load, a visit takes several times as long, and so does each
-  // session of the run that does the same.
-  let toLoad = people.length * (cases.length + 1);
-  let begin = (): void => undefined;
-  const allLoaded = new Promise<void>((resolve) => (begin = resolve));
-  const mostLoadMs = 20_000;
-
   const targetOf = ({ hub }: Case): string =>
-    hub === 'aspNet' ? new URL('/chat', server.url).href : hubs![hub].url;
+    hub === 'aspNet' ? new URL('/chat', server.url).href : behindService!.url;
 
   /** What each person does in a browser of their own, one after the other, as people come. */
   const each = <T>(
@@ -113,8 +94,6 @@ describe('what two people do in a browser, recorded', function () {
         try {
           const tab = await own.newPage();
           await tab.goto(pageOf(name));
-          if (--toLoad === 0) begin();
-          await Promise.race([allLoaded, tab.waitForTimeout(mostLoadMs)]);
           await tab.waitForTimeout(100 * at);
           return await act(tab, name);
         } finally {
@@ -172,9 +151,7 @@ describe('what two people do in a browser, recorded', function () {
           found.kinds.map(({ clients, unfinished }) => [clients, unfinished]),
           [[people.length, 0]],
         );
-        const recorded = await RecordedTraffic.of(folder, 'chat.recording.jsonl');
-        const again = await rerun(folder, target, recorded, whenNothingIsDone);
-        judgeRerun(again, recorded);
+        await judgeRun(folder);
       }),
     );
 

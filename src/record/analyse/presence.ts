@@ -16,16 +16,22 @@ export class Presence {
   }
 
   at(us: number): number {
-    return upTo(this.comings, us) - upTo(this.goings, us);
+    return upTo(this.comings, us, itself) - upTo(this.goings, us, itself);
   }
 }
 
-/** How many of rising numbers are not above `limit`. */
-function upTo(numbers: readonly number[], limit: number): number {
-  let [low, high] = [0, numbers.length];
+const itself = (us: number): number => us;
+
+/** How many are not above `limit`, of values whose numbers rise. */
+export function upTo<Value>(
+  values: readonly Value[],
+  limit: number,
+  numberOf: (value: Value) => number,
+): number {
+  let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (numbers[middle]! <= limit) low = middle + 1;
+    if (numberOf(values[middle]!) <= limit) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -9,7 +9,7 @@ import {
   type Speaker,
 } from '../readConversations';
 import type { Direction, OpenEvent, RawEvent, RecordedPubSub, Recording } from '../recording';
-import type { Found, FoundCall } from './found';
+import { counted, type Found, type FoundCall } from './found';
 import { durationText, pauseWords } from './plannedSteps';
 import { meanOf, sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, sharesOf } from '../clientsConfig';
@@ -246,20 +246,13 @@ function keysOf(
   });
 }
 
-function head({
-  target,
-  startedAt,
-  clients,
-  seconds,
-  messages,
-  protocols,
-  notRecognised,
-  calls,
-}: Found): string[] {
-  const lost = notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`);
+function head(found: Found): string[] {
+  const { target, startedAt, seconds, protocols, notRecognised, calls } = found;
+  const lost = notRecognised.map(({ what, count: times }) => `${formatCount(times)} × ${what}`);
+  const sent = calls.map(({ method, count: times }) => `${formatCount(times)} ${method}`);
   return [
-    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${formatCount(clients)} ${clients === 1 ? 'client' : 'clients'}, ${formatDurationMs(seconds * 1000)}, ${formatCount(messages)} messages (${protocols.join(', ')}).`,
-    `Recognised: ${calls.map(({ method, count }) => `${formatCount(count)} ${method}`).join(', ')}.`,
+    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${counted(found.clients, 'client')}, ${formatDurationMs(seconds * 1000)}, ${counted(found.messages, 'message')} (${protocols.join(', ')}).`,
+    `Recognised: ${sent.join(', ')}.`,
     ...(lost.length === 0 ? [] : [`Not recognised: ${lost.join('; ')}.`]),
   ];
 }

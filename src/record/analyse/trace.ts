@@ -13,6 +13,7 @@ import {
   type Speaker,
 } from '../readConversations';
 import type { OpenEvent, RawEvent, Recording } from '../recording';
+import { upTo } from './presence';
 
 /** What clients did, call by call, as it is needed to find a pattern in it. Times are microseconds since the recording began. */
 export interface Trace {
@@ -260,14 +261,9 @@ export const longestOf = (calls: readonly TracedCall[]): number =>
 export function heardAfter(call: TracedCall, target: string): TracedCallback | undefined {
   const { callbacks, calls } = call.client;
   const untilUs = calls[call.index + 1]?.atUs ?? Infinity;
-  let [low, high] = [0, callbacks.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (callbacks[middle]!.atUs <= call.atUs) low = middle + 1;
-    else high = middle;
-  }
+  const from = upTo(callbacks, call.atUs, ({ atUs }) => atUs);
   let first: TracedCallback | undefined;
-  for (let at = low; at < callbacks.length && callbacks[at]!.atUs <= untilUs; at++) {
+  for (let at = from; at < callbacks.length && callbacks[at]!.atUs <= untilUs; at++) {
     const callback = callbacks[at]!;
     if (callback.target !== target) continue;
     if (callback.cause === call) return callback;

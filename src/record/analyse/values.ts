@@ -38,18 +38,10 @@ export function visitLeaves(
 }
 
 /** The same for texts and numbers, where nobody asks for the place. */
-export function visitValues(value: unknown, visit: (leaf: string | number) => void): void {
-  let left = mostLeaves;
-  const walk = (node: unknown, depth: number): void => {
-    if (left <= 0 || depth > deepest) return;
-    if (typeof node === 'string' || typeof node === 'number') visit(node);
-    if (typeof node !== 'object' || node === null) left -= 1;
-    else if (Array.isArray(node)) for (const item of node) walk(item, depth + 1);
-    else
-      for (const name in node) walk((node as Readonly<Record<string, unknown>>)[name], depth + 1);
-  };
-  walk(value, 0);
-}
+export const visitValues = (value: unknown, visit: (leaf: string | number) => void): void =>
+  visitLeaves(value, (leaf) => {
+    if (typeof leaf === 'string' || typeof leaf === 'number') visit(leaf);
+  });
 
 export const visitTexts = (value: unknown, visit: (text: string) => void): void =>
   visitValues(value, (leaf) => {

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { JSONParser } from '@streamparser/json';
 import { ExpectedError } from '../../base/expectedError';
-import { formatBytes, formatCount } from '../../base/units';
+import { formatBytes } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
+import { counted } from '../analyse/found';
 import { ownHeaders } from '../ownHeaders';
 import type { ReadRecording } from '../recording';
 import { HarHttpClients, type Exchange, type HarEvent } from './harRequests';
@@ -123,8 +124,8 @@ function withoutFrames(file: string, reader: HarReader): ExpectedError {
   );
 }
 
-const counted = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+const noteOf = (count: number, what: string, words: (counted: string) => string): string[] =>
+  count === 0 ? [] : [words(counted(count, what))];
 
 class HarReader {
   readonly clients: ReadClients;
@@ -187,35 +188,41 @@ class HarReader {
   }
 
   notes(): string[] {
-    const { otherSockets, otherClocks, wrongTimes } = this;
-    const sockets = counted(otherSockets, 'web socket');
     return [
-      ...(otherSockets === 0 ? [] : [`${sockets} of neither SignalR nor Web PubSub: left out.`]),
-      ...(otherClocks === 0
-        ? []
-        : [
-            `The times of ${counted(otherClocks, 'web socket')} and of what was said on it are more than a day apart: the times of what was said are taken.`,
-          ]),
-      ...(wrongTimes === 0
-        ? []
-        : [
-            `${counted(wrongTimes, 'message')} came more than a day before or after the one before: taken for sent at the same time.`,
-          ]),
+      ...noteOf(
+        this.otherSockets,
+        'web socket',
+        (sockets) => `${sockets} of neither SignalR nor Web PubSub: left out.`,
+      ),
+      ...noteOf(
+        this.otherClocks,
+        'web socket',
+        (sockets) =>
+          `The times of ${sockets} and of what was said on it are more than a day apart: the times of what was said are taken.`,
+      ),
+      ...noteOf(
+        this.wrongTimes,
+        'message',
+        (messages) =>
+          `${messages} came more than a day before or after the one before: taken for sent at the same time.`,
+      ),
       ...this.notesOfHttp(),
     ];
   }
 
   notesOfHttp(): string[] {
-    const { deaf, cutAnswers } = this.http;
     return [
-      ...(deaf === 0
-        ? []
-        : [
-            `The events of ${counted(deaf, 'client')} with server-sent events are without their text: left out. Allow "HAR with sensitive data" in the settings of the developer tools, and export with it.`,
-          ]),
-      ...(cutAnswers === 0
-        ? []
-        : [`${counted(cutAnswers, 'answer')} to polls have no content in the file: left out.`]),
+      ...noteOf(
+        this.http.deaf,
+        'client',
+        (clients) =>
+          `The events of ${clients} with server-sent events are without their text: left out. Allow "HAR with sensitive data" in the settings of the developer tools, and export with it.`,
+      ),
+      ...noteOf(
+        this.http.cutAnswers,
+        'answer',
+        (answers) => `${answers} to polls have no content in the file: left out.`,
+      ),
     ];
   }
 

@@ -22,31 +22,17 @@ const unfolded = (sequence: readonly Folded<string>[]): string =>
   sequence.map((one) => ('item' in one ? one.item : one.rounds.map(unfolded).join(''))).join('');
 
 describe('loops in what a client did', () => {
-  it('finds none where nothing is repeated', () => {
-    assert.equal(folded('JSL'), 'JSL');
-    assert.equal(folded(''), '');
-  });
-
-  it('finds one call that is repeated', () => {
-    assert.equal(folded('JSSSSL'), 'J(S)4L');
-  });
-
-  it('finds several calls that are repeated', () => {
-    assert.equal(folded('JTSTSTSL'), 'J(TS)3L');
-  });
-
-  it('finds loops in loops, however often the inner ones go round', () => {
-    assert.equal(folded('JSSLJSSSL'), '(J(S)2L|J(S)3L)2');
-    assert.equal(folded('JSSLJSLJSSL'), '(J(S)2L|J(S)1L)3');
-  });
-
-  it('gives what is left over of a last round to the loop', () => {
-    assert.equal(folded('JTSTSTST'), 'J(TS|T)4');
-  });
-
-  it('finds what goes on to the end of the recording', () => {
-    assert.equal(folded(`J${'S'.repeat(500)}`), 'J(S)500');
-  });
+  for (const [what, calls, loops] of [
+    ['finds none where nothing is repeated', 'JSL', 'JSL'],
+    ['finds none in nothing', '', ''],
+    ['finds one call that is repeated', 'JSSSSL', 'J(S)4L'],
+    ['finds several calls that are repeated', 'JTSTSTSL', 'J(TS)3L'],
+    ['finds loops in loops', 'JSSLJSSSL', '(J(S)2L|J(S)3L)2'],
+    ['finds them however often they go round', 'JSSLJSLJSSL', '(J(S)2L|J(S)1L)3'],
+    ['gives what is left over of a last round to the loop', 'JTSTSTST', 'J(TS|T)4'],
+    ['finds what goes on to the end', `J${'S'.repeat(500)}`, 'J(S)500'],
+  ] as const)
+    it(what, () => assert.equal(folded(calls), loops));
 
   it('takes a single call for a loop where another client repeats it', () => {
     const symbols = new Symbols();

@@ -85,7 +85,7 @@ describe('a session that is rendered to a recording', () => {
           [[clients, clients, 0]],
         );
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

@@ -105,44 +105,40 @@ const within5Percent = (found: number, wanted: number, what: string): void =>
 describe('rates and sizes of a scenario made of a recording', () => {
   const random = seededRandom(7);
   const draw = (): number => random.below(1_000_000) / 1_000_000;
-  const scripts: Readonly<Record<string, Script>> = {
-    'as a program has them': { pause: (ms) => ms, size: () => 120, rounds: () => 12 },
-    'as people have them': {
-      // From half of it to one and a half times.
-      pause: (ms) => ms * (0.5 + draw()),
-      // Mostly short, a few long.
-      size: () => Math.round(60 + 2000 * draw() ** 6),
-      rounds: () => 10 + random.below(5),
-    },
+  // Pauses from half of their mean to one and a half times; texts mostly short, a few long.
+  const people: Script = {
+    pause: (ms) => ms * (0.5 + draw()),
+    size: () => Math.round(60 + 2000 * draw() ** 6),
+    rounds: () => 10 + random.below(5),
   };
-  for (const [what, script] of Object.entries(scripts))
-    it(`are those recorded, call by call: ${what}`, async () => {
-      const { made, sent, seconds } = recorded(script);
-      const { file, yaml } = await analysed(made);
-      const lists = yaml.match(/^ *-? ?(?:wait|every): \[ .* \]$/gm) ?? [];
-      // Four pauses in a session, one in a round, and the time of that.
-      assert.equal(lists.length, what.includes('people') ? 5 : 0, yaml);
-      const parameters = Object.entries(file.scenario!.parameters).map(
-        ([name, value]) => `${name}: ${JSON.stringify(value)}`,
-      );
-      const plan = sessionPlan(parameters.join('\n'), { connections: clients.length, seed: 3 });
-      const again = new Traffic();
-      const bench = new SessionBench(plan, chat());
-      bench.run(seconds * 1000, { warmupMs: (seconds * 1000) / sessionsEach, drainMs: 5000 });
-      const fromUs = 5_000_000 + (seconds / sessionsEach) * 1e6;
-      for (const { target, args, atUs } of bench.calls)
-        if (atUs >= fromUs && atUs < fromUs + seconds * 1e6) again.add(target, args);
-      assert.deepEqual(
-        again.rows.map(([method]) => method).sort(),
-        sent.rows.map(([method]) => method).sort(),
-      );
-      for (const [method, calls, bytes] of sent.rows) {
-        // One more or less is no more than that of a hundred.
-        assert.ok(calls >= 100, `${method}: ${calls}`);
-        const [, calledAgain, bytesAgain] = again.rows.find(([name]) => name === method)!;
-        within5Percent(calledAgain, calls, `${method}, calls\n${yaml}`);
-        within5Percent(bytesAgain, bytes, `${method}, bytes\n${yaml}`);
-      }
-      assert.equal(bench.sample().sessions!.brokenOff, 0);
-    });
+
+  it('are those recorded, call by call, as people have them', async () => {
+    const { made, sent, seconds } = recorded(people);
+    const { file, yaml } = await analysed(made);
+    const lists = yaml.match(/^ *-? ?(?:wait|every): \[ .* \]$/gm) ?? [];
+    // Four pauses in a session, one in a round, and the time of that.
+    assert.equal(lists.length, 5, yaml);
+    const parameters = Object.entries(file.scenario!.parameters).map(
+      ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+    );
+    const plan = sessionPlan(parameters.join('\n'), { connections: clients.length, seed: 3 });
+    const again = new Traffic();
+    const bench = new SessionBench(plan, chat());
+    bench.run(seconds * 1000, { warmupMs: (seconds * 1000) / sessionsEach, drainMs: 5000 });
+    const fromUs = 5_000_000 + (seconds / sessionsEach) * 1e6;
+    for (const { target, args, atUs } of bench.calls)
+      if (atUs >= fromUs && atUs < fromUs + seconds * 1e6) again.add(target, args);
+    assert.deepEqual(
+      again.rows.map(([method]) => method).sort(),
+      sent.rows.map(([method]) => method).sort(),
+    );
+    for (const [method, calls, bytes] of sent.rows) {
+      // One more or less is no more than that of a hundred.
+      assert.ok(calls >= 100, `${method}: ${calls}`);
+      const [, calledAgain, bytesAgain] = again.rows.find(([name]) => name === method)!;
+      within5Percent(calledAgain, calls, `${method}, calls\n${yaml}`);
+      within5Percent(bytesAgain, bytes, `${method}, bytes\n${yaml}`);
+    }
+    assert.equal(bench.sample().sessions!.brokenOff, 0);
+  });
 });
