@@ -13,13 +13,7 @@ function inRooms(
   round: (made: MadeRecording, client: number, room: string, text: string) => void,
   leaveMs = 12_000,
 ): MadeRecording {
-  const made = new MadeRecording();
-  for (const client of clients)
-    made
-      .at(client)
-      .open(client)
-      .wait(5)
-      .call(client, 'JoinRoom', [names[client - 1]]);
+  const made = new MadeRecording().arrive(clients, 'JoinRoom', (client) => [names[client - 1]]);
   for (let at = 0; at < 10; at++)
     for (const client of clients)
       round(

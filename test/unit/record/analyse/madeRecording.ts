@@ -39,6 +39,19 @@ export class MadeRecording {
     });
   }
 
+  /** They come a millisecond apart, and each calls 5 ms later. */
+  arrive(
+    clients: readonly number[],
+    method?: string,
+    argumentsOf: (client: number) => readonly unknown[] = () => [],
+  ): this {
+    for (const client of clients) {
+      this.at(client).open(client);
+      if (method !== undefined) this.wait(5).call(client, method, argumentsOf(client));
+    }
+    return this;
+  }
+
   close(client: number): this {
     return this.add({ t: this.nowUs, client, ev: 'close' });
   }
@@ -105,9 +118,7 @@ export class MadeRecording {
 
 /** In one room, where each lets the two others know ten times, by a text that is none of the call. */
 export function threeWhoType(): MadeRecording {
-  const made = new MadeRecording();
-  for (const client of [1, 2, 3])
-    made.at(client).open(client).wait(5).call(client, 'JoinRoom', ['lobby']);
+  const made = new MadeRecording().arrive([1, 2, 3], 'JoinRoom', () => ['lobby']);
   for (let round = 0; round < 10; round++)
     for (const client of [1, 2, 3]) {
       made.at(1000 + 900 * round + 300 * client).send(client, 'Typing', ['lobby']);

@@ -7,9 +7,7 @@ const lines = (bytes: number, at: number): string => `${at} ${'.'.repeat(bytes)}
 describe('a scenario of what other applications do', () => {
   /** Texts of these sizes, and behind them one that comes back. */
   const posts = (sizes: readonly number[]): MadeRecording => {
-    const made = new MadeRecording();
-    for (const client of [1, 2])
-      made.at(client).open(client).wait(5).call(client, 'Join', ['lobby']);
+    const made = new MadeRecording().arrive([1, 2], 'Join', () => ['lobby']);
     for (const [at, size] of sizes.entries())
       for (const client of [1, 2]) {
         const body = lines(80, 10 * at + client);

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
 import type { Recording } from '../../../../src/record/recording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
 import { stepsOf } from '../../../../src/scenario/steps';
 import { JsonPieces, recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { MadeRecording } from './madeRecording';
@@ -56,6 +57,14 @@ function rooms(): MadeRecording {
   return made;
 }
 
+/** The scenario of a text, which has no errors. */
+function parsed(yaml: string): Scenario {
+  const { scenario, problems } = parseScenario(yaml);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  assert.deepEqual(errors, [], yaml);
+  return scenario!;
+}
+
 const asPubSub = ({ recording }: MadeRecording): Recording => ({
   ...recording,
   header: { ...recording.header, kind: 'webpubsub', target: 'https://x.example.com/?a=hunter2' },
@@ -78,8 +87,7 @@ describe('a recording of Web PubSub', () => {
         },
       ],
     });
-    const errors = parseScenario(yaml!).problems.filter(({ severity }) => severity === 'error');
-    assert.deepEqual(errors, []);
+    parsed(yaml!);
     assert.ok(!yaml!.includes('hunter2'));
     assert.deepEqual(
       found.calls.map(({ method, count }) => [method, count]),
@@ -108,8 +116,7 @@ describe('a recording of Web PubSub', () => {
       }
       const { yaml } = await scenarioFromRecording(asPubSub(made));
       assert.equal(/messageSizes: "?([^"#\n]*\w)"?/.exec(yaml!)?.[1], written);
-      const errors = parseScenario(yaml!).problems.filter(({ severity }) => severity === 'error');
-      assert.deepEqual(errors, []);
+      parsed(yaml!);
     });
 
   it('has at least the data that a run needs where less was sent', async () => {
@@ -185,14 +192,9 @@ describe('a recording of Web PubSub', () => {
   ] as const)
     it(`becomes a mix with echo where there are events, ${what}`, async () => {
       const { yaml, found } = await scenarioFromRecording(asPubSub(mixed(clients, sendingEvents)));
-      const { problems, scenario } = parseScenario(yaml!);
-      assert.deepEqual(
-        problems.filter(({ severity }) => severity === 'error'),
-        [],
-        yaml,
-      );
-      const last = stepsOf(scenario!).at(-1)!;
-      const rates = scenario!.entries.map(({ name, parameters }, at) => {
+      const scenario = parsed(yaml!);
+      const last = stepsOf(scenario).at(-1)!;
+      const rates = scenario.entries.map(({ name, parameters }, at) => {
         const bytes = parameters['messageSize'];
         const perSecond = (last.perEntry[at]! * 1000) / Number(parameters['sendingInterval']);
         return [name, bytes, perSecond] as const;
@@ -222,13 +224,8 @@ describe('a recording of Web PubSub', () => {
     for (let second = 1; second <= 5; second++)
       made.at(1000 * second).out(1, { type: 'event', event: 'a', dataType: 'json', data: second });
     const { yaml } = await scenarioFromRecording(asPubSub(made));
-    const { problems, scenario } = parseScenario(yaml!);
     assert.deepEqual(
-      problems.filter(({ severity }) => severity === 'error'),
-      [],
-    );
-    assert.deepEqual(
-      scenario!.entries.map(({ name, parameters }) => [name, parameters['sendingInterval']]),
+      parsed(yaml!).entries.map(({ name, parameters }) => [name, parameters['sendingInterval']]),
       [['echo', 1000]],
     );
   });

@@ -4,7 +4,7 @@ import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFr
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { stepsOf } from '../../../../src/scenario/steps';
 import { analysed, type Session } from './analysed';
-import { MadeRecording, threeWhoType } from './madeRecording';
+import { MadeRecording } from './madeRecording';
 
 const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
 
@@ -103,13 +103,8 @@ describe('a scenario of a recording', () => {
   });
 
   it('tells others in a room from everyone in it, in rooms of two as well', async () => {
-    const others: [readonly string[], string][] = [
-      [['lobby', 'lobby'], 'lobby'],
-      [['a1', 'b1', 'a1', 'b1'], 'a1 and b1'],
-      [['a1', 'a1', 'a1', 'b1'], 'a1 of three'],
-    ];
-    for (const [rooms, what] of others) {
-      const { steps, found } = await analysed(chat(rooms, 5, false));
+    for (const what of ['lobby lobby', 'a1 b1 a1 b1', 'a1 a1 a1 b1']) {
+      const { steps, found } = await analysed(chat(what.split(' '), 5, false));
       const [post] = (steps[2] as unknown as { readonly steps: Session['steps'] }).steps;
       assert.deepEqual(
         [post!['receivers'], (post!['arguments'] as unknown[])[0]],
@@ -125,13 +120,9 @@ describe('a scenario of a recording', () => {
   });
 
   it('takes what all others hear for a call to them, and what one hears for none', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3])
-      made
-        .at(client)
-        .open(client)
-        .wait(5)
-        .call(client, 'Register', [`person ${client}`]);
+    const made = new MadeRecording().arrive([1, 2, 3], 'Register', (client) => [
+      `person ${client}`,
+    ]);
     for (let round = 0; round < 4; round++)
       for (const client of [1, 2, 3]) {
         const text = long(`hello ${round} of ${client}`);
@@ -159,25 +150,8 @@ describe('a scenario of a recording', () => {
     );
   });
 
-  it('says of callbacks without a text of the call to whom they go, how often, and why no more is counted', async () => {
-    const { found, yaml } = await analysed(threeWhoType());
-    const heard =
-      'to the others in the room, after Typing: 2.0 for each call, 6.0/s; only its number is counted: it has no free text of the call';
-    assert.deepEqual(found.callbacks, [
-      {
-        ...{ target: 'Typing', count: 60, perCall: 2, perSecond: 60 / found.seconds },
-        ...{ recognised: false, as: heard },
-      },
-    ]);
-    assert.match(
-      yaml,
-      /# to the others in the room, after Typing: 2\.0 .*\n +- on: Typing\n +within: 0\n +perSession: 20\n +eventSize: 10\n/,
-    );
-  });
-
   it('takes what everybody hears for a call to everyone where nobody joined', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3]) made.at(client).open(client);
+    const made = new MadeRecording().arrive([1, 2, 3]);
     for (let round = 0; round < 4; round++)
       for (const client of [1, 2, 3]) {
         const text = long(`hello ${round} of ${client}`);
@@ -494,14 +468,11 @@ describe('a scenario of a recording', () => {
 
   it('says what to do with one client alone, and with a call that fails now and then', async () => {
     const made = new MadeRecording();
-    for (const client of [1, 2])
-      made
-        .at(client)
-        .open(client)
-        .wait(5)
-        .call(client, 'Set', [1], client === 1 ? { error: 'refused' } : {})
-        .wait(50)
-        .call(client, 'Get', []);
+    for (const client of [1, 2]) {
+      made.at(client).open(client).wait(5);
+      made.call(client, 'Set', [1], client === 1 ? { error: 'refused' } : {});
+      made.wait(50).call(client, 'Get', []);
+    }
     const { yaml, steps } = await analysed(made);
     assert.match(yaml, /# 1 of 2 calls were answered with an error; a session .* breaks off/);
     assert.deepEqual(steps, [
@@ -512,13 +483,10 @@ describe('a scenario of a recording', () => {
   });
 
   it('never writes what would be read as a reference or a placeholder', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2])
-      made
-        .at(client)
-        .open(client)
-        .wait(5)
-        .call(client, 'Set', [`\${env:HOME} ${client}`, `{time}${client}`]);
+    const made = new MadeRecording().arrive([1, 2], 'Set', (client) => [
+      `\${env:HOME} ${client}`,
+      `{time}${client}`,
+    ]);
     const { yaml, file, steps } = await analysed(made);
     assert.ok(!yaml.includes('HOME'));
     assert.equal(file.config['identities'], undefined);

@@ -9,29 +9,14 @@ import { parseScenario } from '../../../../src/scenario/parseScenario';
 const folder = path.resolve('test', 'fixtures', 'har');
 const secret = 'hunter2';
 
-interface Exported {
-  readonly name: string;
-  readonly transport: string;
-  readonly protocol: 'json' | 'messagepack';
-  readonly cookies: boolean;
-}
-
-const files: readonly Exported[] = [
-  { name: 'webSockets', transport: 'WebSockets', protocol: 'json', cookies: true },
-  {
-    name: 'webSocketsMessagePack',
-    transport: 'WebSockets',
-    ...{ protocol: 'messagepack', cookies: false },
-  },
-  { name: 'serverSentEvents', transport: 'ServerSentEvents', protocol: 'json', cookies: true },
-  { name: 'longPolling', transport: 'LongPolling', protocol: 'json', cookies: true },
-  {
-    name: 'longPollingMessagePack',
-    transport: 'LongPolling',
-    // Cookies of the page's own server go to all ports of its host.
-    ...{ protocol: 'messagepack', cookies: true },
-  },
-];
+/** File, transport, protocol, and whether there were cookies: those of the page's own server go to all ports of its host. */
+const files = [
+  ['webSockets', 'WebSockets', 'json', true],
+  ['webSocketsMessagePack', 'WebSockets', 'messagepack', false],
+  ['serverSentEvents', 'ServerSentEvents', 'json', true],
+  ['longPolling', 'LongPolling', 'json', true],
+  ['longPollingMessagePack', 'LongPolling', 'messagepack', true],
+] as const;
 
 async function imported(name: string) {
   const recording = (await openImported(path.join(folder, `${name}.har`)))!;
@@ -48,7 +33,7 @@ const targets = (events: readonly RecordedEvent[], direction: 'in' | 'out'): str
 const texts = ['Good morning, everybody', 'Is the meeting at ten?', 'See you there'];
 
 describe('HAR files that a browser has exported', () => {
-  for (const { name, transport, protocol, cookies } of files)
+  for (const [name, transport, protocol, cookies] of files)
     it(`are read: ${name}`, async () => {
       assert.ok(readFileSync(path.join(folder, `${name}.har`), 'utf8').includes(secret));
       const { recording, events, notes } = await imported(name);

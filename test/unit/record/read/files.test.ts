@@ -275,6 +275,7 @@ describe('files of other programs', () => {
     return { header, notes: notes(), events: events as RecordedEvent[] };
   };
 
+  const timesOf = (events: readonly RecordedEvent[]): unknown => events.map(({ t, ev }) => [t, ev]);
   const expected = [
     [0, 'open'],
     [94_000, 'out'],
@@ -285,20 +286,14 @@ describe('files of other programs', () => {
 
   it('reads what stands behind a line that is longer than any that is kept', async () => {
     const { events } = await readLog(`${'x'.repeat(17 * 1024 * 1024)}\n${log()}`);
-    assert.deepEqual(
-      events.map(({ t, ev }) => [t, ev]),
-      expected,
-    );
+    assert.deepEqual(timesOf(events), expected);
   });
 
   it('reads the log of the JavaScript client', async () => {
     const { header, events, notes } = await readLog(log());
     assert.equal(header.target, 'http://localhost:5050/chat');
     assert.deepEqual(notes, []);
-    assert.deepEqual(
-      events.map(({ t, ev }) => [t, ev]),
-      expected,
-    );
+    assert.deepEqual(timesOf(events), expected);
     const call = events[1]!;
     assert.ok(call.ev === 'out' && 'm' in call);
     assert.deepEqual(call.m, {
@@ -314,10 +309,7 @@ describe('files of other programs', () => {
       .map((text) => (text === '' ? text : `Utils.ts:190 ${text}`))
       .join('\r\n');
     const { events } = await readLog(saved);
-    assert.deepEqual(
-      events.map(({ t, ev }) => [t, ev]),
-      expected,
-    );
+    assert.deepEqual(timesOf(events), expected);
   });
 
   it('says how to log when the content of messages is missing', async () => {
