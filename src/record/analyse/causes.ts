@@ -1,6 +1,6 @@
 import { count, entryOf } from '../../base/collect';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { marksOf, wholeText, type Mark } from './marks';
+import { marksOf, wholeText, type Mark } from './values';
 
 /**
  * Which call made the server send a callback is in no message. A text or number that both have says it, where it is

@@ -1,8 +1,7 @@
 import { count, entryOf } from '../../base/collect';
-import { keyOf, marksOf } from './marks';
 import { Presence } from './presence';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { isIdOrTime, pathKey, valueAt, visitLeaves, type Path } from './values';
+import { isIdOrTime, pathKey, valueAt, visitLeaves, type Path, keyOf, marksOf } from './values';
 
 /** So many calls of a method say which text comes back. */
 const mostExamples = 2000;
