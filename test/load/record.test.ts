@@ -32,6 +32,9 @@ async function eventsOf(folder: CliFolder, name: string): Promise<RecordedEvent[
   return events;
 }
 
+const callsIn = (events: readonly RecordedEvent[]): number =>
+  events.filter((event) => event.ev === 'out' && 'm' in event && 'target' in event.m).length;
+
 describe('record', () => {
   const test = sideBySide();
 
@@ -49,9 +52,6 @@ describe('record', () => {
         assert.equal(code, 0, stderr);
         assert.equal(stdout.split('\n')[0], JSON.stringify({ url }));
         const events = await eventsOf(folder, 'chat.recording.jsonl');
-        const calls = events.filter(
-          (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
-        );
         const callbacks = events.filter(
           (event) =>
             event.ev === 'in' &&
@@ -59,7 +59,7 @@ describe('record', () => {
             'target' in event.m &&
             event.m.target === 'RecordLatency',
         );
-        assert.deepEqual([calls.length, callbacks.length], [30, 30]);
+        assert.deepEqual([callsIn(events), callbacks.length], [30, 30]);
         assert.deepEqual(
           events.flatMap((event) => (event.ev === 'open' ? [event.transport] : [])),
           ['WebSockets', 'ServerSentEvents', 'LongPolling'],
@@ -157,10 +157,7 @@ describe('record', () => {
             const { code, stderr } = await recording.finished;
             assert.equal(code, 0, stderr);
             const events = await eventsOf(folder, `${out!}.recording.jsonl`);
-            const calls = events.filter(
-              (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
-            );
-            assert.equal(calls.length, 6);
+            assert.equal(callsIn(events), 6);
             const scenario = folder.read(`${out!}.signalr.yaml`);
             assert.match(scenario, /^ {2}target: https:/m);
             const key = out === 'named' ? /^ {2}caFile: .*ca\.pem$/m : /^ {2}insecureTls: true #/m;
@@ -194,10 +191,7 @@ describe('record', () => {
       const { code, stderr } = await recording.finished;
       assert.equal(code, 0, stderr);
       const events = await eventsOf(folder, 'chat.recording.jsonl');
-      const called = events.filter(
-        (event) => event.ev === 'out' && 'm' in event && 'target' in event.m,
-      );
-      assert.equal(called.length, 4);
+      assert.equal(callsIn(events), 4);
       assert.equal(events.filter(({ ev }) => ev === 'close').length, 2);
       assert.match(folder.read('chat.signalr.yaml'), /call: Echo/);
     }),

@@ -4,11 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import {
-  WebPubSubClient,
-  WebPubSubJsonProtocol,
-  WebPubSubJsonReliableProtocol,
-} from '@azure/web-pubsub-client';
+import { WebPubSubClient, WebPubSubJsonReliableProtocol } from '@azure/web-pubsub-client';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import type { RecordedEvent, RecordedKind } from '../../../../src/record/recording';
 import type { ExpectedError } from '../../../../src/base/expectedError';
@@ -108,12 +104,10 @@ describe('the recording proxy', () => {
 
         const [open, ...rest] = events;
         assert.ok(open?.ev === 'open');
-        assert.equal(open.transport, name);
-        assert.equal(open.protocol, protocol);
-        assert.equal(open.path, '/signalrbench');
-        assert.equal(open.kind, 'signalr');
-        assert.equal(open.token, true);
-        assert.deepEqual(open.headers, ['x-api-key']);
+        assert.deepEqual(
+          [open.transport, open.protocol, open.path, open.kind, open.token, open.headers],
+          [name, protocol, '/signalrbench', 'signalr', true, ['x-api-key']],
+        );
         assert.ok(open.query.includes('tenant'));
         assert.equal(rest.at(-1), closed);
         const calls = rest.filter(callsTo('Echo'));
@@ -181,7 +175,9 @@ describe('the recording proxy', () => {
       response.end(JSON.stringify({ url: `${peer.url}/client/?hub=chat`, accessToken: token }));
     });
     const proxy = await record(`${await serving(app)}/chat`);
-    for (const kind of kinds) {
+    // The other ways differ before the hub of an application in the same way.
+    const some = [kinds[0], kinds.at(-1)!];
+    for (const kind of some) {
       const client = await hubClient(peer, 'chat', kind, {}, proxy.url);
       ends.push(() => client.connection.stop());
       await client.connection.start();
@@ -189,10 +185,10 @@ describe('the recording proxy', () => {
       assert.deepEqual(await notesOf(client, 1), [['hello', 1]]);
       await client.connection.stop();
     }
-    await recorded(kinds.length, ({ ev }) => ev === 'close');
+    await recorded(some.length, ({ ev }) => ev === 'close');
     assert.deepEqual(
       asked,
-      kinds.map(() => 'POST /chat/negotiate?negotiateVersion=1'),
+      some.map(() => 'POST /chat/negotiate?negotiateVersion=1'),
     );
     const opened = events.filter((event) => event.ev === 'open');
     assert.deepEqual(
@@ -202,7 +198,7 @@ describe('the recording proxy', () => {
         path,
         hasToken,
       ]),
-      kinds.map(({ transport, protocol }) => [
+      some.map(({ transport, protocol }) => [
         HttpTransportType[transport],
         protocol,
         '/client/',
@@ -213,62 +209,61 @@ describe('the recording proxy', () => {
     const notes = events.filter(callsTo('note'));
     assert.deepEqual(
       notes.map(summary),
-      kinds.map(() => ['in', { type: 1, target: 'note', arguments: ['hello', 1] }]),
+      some.map(() => ['in', { type: 1, target: 'note', arguments: ['hello', 1] }]),
     );
     assert.ok(!JSON.stringify(events).includes(token.slice(0, 30)));
   });
 
-  for (const protocol of [WebPubSubJsonReliableProtocol(), WebPubSubJsonProtocol()]) {
-    it(`leads clients of Web PubSub that an application sends on, with ${protocol.name}`, async () => {
-      const emulator = await startWebPubSubEmulator();
-      ends.push(() => emulator.dispose());
-      const url = Peer.urlOf(emulator, { sub: 'ann', role: everything });
-      const app = createServer((_request, response) => {
-        response.setHeader('Content-Type', 'application/json');
-        response.end(JSON.stringify({ url }));
-      });
-      const proxy = await record(`${await serving(app)}/negotiate`);
-      const client = new WebPubSubClient(
-        {
-          getClientAccessUrl: async () => {
-            const answer = (await (await fetch(proxy.url)).json()) as { url: string };
-            assert.equal(new URL(answer.url).host, new URL(proxy.url).host);
-            return answer.url;
-          },
-        },
-        { protocol, messageRetryOptions: { maxRetries: 0 } },
-      );
-      ends.push(() => client.stop());
-      const messages: unknown[] = [];
-      client.on('group-message', ({ message }) => messages.push(message.data));
-      const stopped = new Promise<void>((resolve) => client.on('stopped', () => resolve()));
-      await client.start();
-      await client.joinGroup('room');
-      await client.sendToGroup('room', { text: 'hello' }, 'json');
-      await recorded(1, (event) => 'm' in event && event.m.type === 'message');
-      client.stop();
-      await stopped;
-      await recorded(1, ({ ev }) => ev === 'close');
-      const [open] = events;
-      assert.ok(open?.ev === 'open');
-      assert.deepEqual(
-        [open.kind, open.protocol, open.path],
-        ['webpubsub', protocol.name, '/client/hubs/chat'],
-      );
-      const said = events.flatMap((event) => ('m' in event ? [[event.ev, event.m] as const] : []));
-      const kindsOf = (direction: string): unknown[] =>
-        said.filter(([each]) => each === direction).map(([, { type }]) => type);
-      assert.deepEqual(
-        kindsOf('out').filter((type) => type !== 'sequenceAck'),
-        ['joinGroup', 'sendToGroup'],
-      );
-      const [, message] = said.find(([, { type }]) => type === 'message')!;
-      assert.ok('group' in message && 'data' in message);
-      assert.deepEqual([message.group, message.data], ['room', { text: 'hello' }]);
-      assert.equal(events.filter((event) => 'raw' in event).length, 0);
-      assert.doesNotMatch(JSON.stringify(events), /reconnectionToken|eyJ/);
+  it('leads clients of Web PubSub that an application sends on, with its official client', async () => {
+    const protocol = WebPubSubJsonReliableProtocol();
+    const emulator = await startWebPubSubEmulator();
+    ends.push(() => emulator.dispose());
+    const url = Peer.urlOf(emulator, { sub: 'ann', role: everything });
+    const app = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ url }));
     });
-  }
+    const proxy = await record(`${await serving(app)}/negotiate`);
+    const client = new WebPubSubClient(
+      {
+        getClientAccessUrl: async () => {
+          const answer = (await (await fetch(proxy.url)).json()) as { url: string };
+          assert.equal(new URL(answer.url).host, new URL(proxy.url).host);
+          return answer.url;
+        },
+      },
+      { protocol, messageRetryOptions: { maxRetries: 0 } },
+    );
+    ends.push(() => client.stop());
+    const messages: unknown[] = [];
+    client.on('group-message', ({ message }) => messages.push(message.data));
+    const stopped = new Promise<void>((resolve) => client.on('stopped', () => resolve()));
+    await client.start();
+    await client.joinGroup('room');
+    await client.sendToGroup('room', { text: 'hello' }, 'json');
+    await recorded(1, (event) => 'm' in event && event.m.type === 'message');
+    client.stop();
+    await stopped;
+    await recorded(1, ({ ev }) => ev === 'close');
+    const [open] = events;
+    assert.ok(open?.ev === 'open');
+    assert.deepEqual(
+      [open.kind, open.protocol, open.path],
+      ['webpubsub', protocol.name, '/client/hubs/chat'],
+    );
+    const said = events.flatMap((event) => ('m' in event ? [[event.ev, event.m] as const] : []));
+    const kindsOf = (direction: string): unknown[] =>
+      said.filter(([each]) => each === direction).map(([, { type }]) => type);
+    assert.deepEqual(
+      kindsOf('out').filter((type) => type !== 'sequenceAck'),
+      ['joinGroup', 'sendToGroup'],
+    );
+    const [, message] = said.find(([, { type }]) => type === 'message')!;
+    assert.ok('group' in message && 'data' in message);
+    assert.deepEqual([message.group, message.data], ['room', { text: 'hello' }]);
+    assert.equal(events.filter((event) => 'raw' in event).length, 0);
+    assert.doesNotMatch(JSON.stringify(events), /reconnectionToken|eyJ/);
+  });
 
   describe('with bytes that nobody understands', () => {
     /** Accepts each upgrade and sends back what it gets; notes the requests. */
