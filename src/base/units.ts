@@ -100,3 +100,7 @@ export function formatShare(share: number): string {
 /** `2026-11-21 14:02 UTC` of a time as results have it. */
 export const timeWords = (startedAt: string): string =>
   `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** `1 client`, `2 clients`. */
+export const counted = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,5 @@
 import { visibleLine } from '../../base/text';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { counted, formatCount, formatDurationMs } from '../../base/units';
 
 /** What was recognised in a recording and what was not: printed, and as JSON. */
 export interface Found {
@@ -105,9 +105,6 @@ function summaryOf({
   const sorts = kinds.length === 1 ? '1 kind' : `${kinds.length} kinds`;
   return `${counted(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${counted(messages, 'message')} from ${target} (${seen})`;
 }
-
-export const counted = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 const cut = (text: string, width: number): string => {
   const line = visibleLine(text);

@@ -1,5 +1,5 @@
 import { count } from '../../base/collect';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { counted, formatCount, formatDurationMs } from '../../base/units';
 import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
 import {
@@ -9,7 +9,7 @@ import {
   type Speaker,
 } from '../readConversations';
 import type { Direction, OpenEvent, RawEvent, RecordedPubSub, Recording } from '../recording';
-import { counted, type Found, type FoundCall } from './found';
+import type { Found, FoundCall } from './found';
 import { durationText, pauseWords } from './plannedSteps';
 import { meanOf, sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, sharesOf } from '../clientsConfig';

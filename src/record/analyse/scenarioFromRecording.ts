@@ -1,12 +1,12 @@
 import { entryOf } from '../../base/collect';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { counted, formatCount, formatDurationMs } from '../../base/units';
 import { mostFrequent, noUrlWords, sharesOf, trustKeys } from '../clientsConfig';
 import type { Recording } from '../recording';
 import { Keys, Noted } from '../writtenKeys';
 import { yamlText } from '../yamlText';
 import { Analysis } from './analysis';
 import { presenceUs, type CrowdPart } from './crowd';
-import { counted, wrapped, type Found, type FoundCallback } from './found';
+import { wrapped, type Found, type FoundCallback } from './found';
 import { callbacksIn, foundIn } from './foundIn';
 import { callsIn, type Kind } from './kinds';
 import { drainOf, durationText, heardSteps, isCutShort, writeSteps } from './plannedSteps';

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { JSONParser } from '@streamparser/json';
 import { ExpectedError } from '../../base/expectedError';
-import { formatBytes } from '../../base/units';
+import { counted, formatBytes } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
-import { counted } from '../analyse/found';
 import { ownHeaders } from '../ownHeaders';
 import type { ReadRecording } from '../recording';
 import { HarHttpClients, type Exchange, type HarEvent } from './harRequests';
