@@ -7,7 +7,7 @@ import { breakCommands } from '../base/text';
 import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
 import { keepEnvironmentOutOfReports } from '../engine/diagnosticReport';
-import { secretVariable } from '../targets/target';
+import { secretVariable } from '../scenario/target/references';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
 export interface Output {

@@ -12,7 +12,7 @@ import { connectionNames, isSameForAll, type PersonalPart } from '../base/person
 import type { Scenario } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameters';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
-import { referencesIn, resolveReferences } from '../scenario/target/references';
+import { referencesIn, resolveReferences, secretVariable } from '../scenario/target/references';
 import { isAllowedHost } from '../wire/socket/isLoopback';
 import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
@@ -24,7 +24,7 @@ import {
 } from './identities/resolveIdentities';
 import { formsOf } from './identities/rowSecrets';
 import { settingOf } from './settings';
-import { secretVariable, type TargetContext } from './target';
+import type { TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
 export async function resolveEndpoint(

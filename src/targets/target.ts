@@ -106,12 +106,6 @@ export type ServiceProbe = { readonly url: string } & (
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
 );
 
-export const secretPrefix = 'SIGNALR_BENCH_SECRET_';
-
-export function secretVariable(name: string): string {
-  return `${secretPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
-}
-
 export interface EntraToken {
   readonly token: string;
   readonly expiresAtMs: number;

@@ -10,7 +10,7 @@ import { Emitter } from '../../src/base/event';
 import { startPanelSession } from '../../src/extension/panel/panelSession';
 import { startEditorRun } from '../../src/extension/run/editorRun';
 import type { ToPanel } from '../../src/messages/panel';
-import { secretVariable } from '../../src/targets/target';
+import { secretVariable } from '../../src/scenario/target/references';
 import { editorShell } from '../fakes/editorShell';
 import { startHubHere } from '../fakes/loadHub';
 import { Planted, plantScenario } from '../fakes/planted';

@@ -8,12 +8,8 @@ import { withPayloadFile } from '../../engine/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import { listed } from '../../scenario/text/words';
 import { formsOf } from '../../targets/identities/rowSecrets';
-import {
-  secretPrefix,
-  secretVariable,
-  type OpenTarget,
-  type TargetContext,
-} from '../../targets/target';
+import { secretPrefix, secretVariable } from '../../scenario/target/references';
+import type { OpenTarget, TargetContext } from '../../targets/target';
 import type { Bus } from '../bus/bus';
 import { dialectOf, type RunOrder } from '../messages';
 import type { AgentParts } from './agent';

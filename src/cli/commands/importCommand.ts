@@ -2,7 +2,7 @@ import { jsonDocument } from '../../base/text';
 import { foundLines } from '../../record/analyse/found';
 import { openImported } from '../../record/read/openFile';
 import { importRecording, type ImportedScenario } from '../../run/importRecording';
-import { secretVariable } from '../../targets/target';
+import { secretVariable } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
 import { widthOf, type ProcessIo } from '../io';
 import { writeMade } from '../newFile';

@@ -4,14 +4,13 @@ import { scenarioEstimate } from '../../capacity/estimate';
 import { sizeProblems } from '../../capacity/judge/unitVerdict';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
-import { referencesIn } from '../../scenario/target/references';
+import { referencesIn, secretVariable } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
 import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { NamedFiles } from '../../run/namedFiles';
 import { namedScenario, type ScenarioParser } from '../../run/scenarioFile';
-import { secretVariable } from '../../targets/target';
 import { canColour, referenceValue, type ProcessIo } from '../io';
 
 export interface ValidateDeps {

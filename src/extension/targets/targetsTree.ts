@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { t } from '../log';
-import { referencesIn } from '../../scenario/target/references';
-import { secretVariable } from '../../targets/target';
+import { referencesIn, secretVariable } from '../../scenario/target/references';
 import type { EditorState } from '../editorState';
 import { targetKeys, targetLook, targetNodes, type TargetNode } from './targetsModel';
 

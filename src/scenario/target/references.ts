@@ -68,3 +68,10 @@ export function resolveReferences(
 }
 
 const sameSource = (a: Reference, b: Reference): boolean => a.kind === b.kind && a.name === b.name;
+
+/** Environment variables that stand for secrets. */
+export const secretPrefix = 'SIGNALR_BENCH_SECRET_';
+
+export function secretVariable(name: string): string {
+  return `${secretPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
+}

@@ -5,7 +5,8 @@ import type { Scenario } from '../../../src/scenario/scenario';
 import type { TargetSpec } from '../../../src/scenario/target/targetKinds';
 import { openTarget } from '../../../src/targets/openTarget';
 import { resolveEndpoint } from '../../../src/targets/resolveEndpoint';
-import { secretVariable, type OpenTarget, type TargetContext } from '../../../src/targets/target';
+import { secretVariable } from '../../../src/scenario/target/references';
+import type { OpenTarget, TargetContext } from '../../../src/targets/target';
 import { shownUrl } from '../../../src/wire/connectFailure';
 import { scenarioWith } from '../capacity/scenarios';
 
