@@ -1,4 +1,5 @@
-import { deferred, inBackground } from '../base/background';
+import { inBackground } from '../base/background';
+import { deferred } from '../base/deferred';
 import { ExpectedError } from '../base/expectedError';
 import type { Translate } from '../base/text';
 import { pause } from '../engine/pause';

@@ -1,4 +1,5 @@
-import { deferred, inBackground } from '../base/background';
+import { inBackground } from '../base/background';
+import { deferred } from '../base/deferred';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';

@@ -1,4 +1,4 @@
-import { deferred } from '../../base/background';
+import { deferred } from '../../base/deferred';
 import { Emitter, type Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';

@@ -1,4 +1,4 @@
-import { deferred } from '../../base/background';
+import { deferred } from '../../base/deferred';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';

@@ -1,4 +1,5 @@
-import { deferred, inBackground } from '../../base/background';
+import { inBackground } from '../../base/background';
+import { deferred } from '../../base/deferred';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { deferred } from '../../base/background';
+import { deferred } from '../../base/deferred';
 import { ExpectedError } from '../../base/expectedError';
 import { english, jsonDocument } from '../../base/text';
 import { formatDurationMs, timeWords } from '../../base/units';

@@ -1,4 +1,5 @@
-import { deferred, inBackground } from '../../base/background';
+import { inBackground } from '../../base/background';
+import { deferred } from '../../base/deferred';
 import type { ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { redactText } from '../../results/redact';
