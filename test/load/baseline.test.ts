@@ -69,7 +69,7 @@ describe('signalr-bench run --repeat and --baseline', () => {
       });
       assert.equal(first.code, 0, first.stderr);
       assert.match(first.stderr, /note: there is no earlier result of chat\.yaml/);
-      const slower = await withHubHere(`--delay 500ms --port ${port}`, ({ url }) =>
+      const slower = await withHubHere(`--delay 300ms --port ${port}`, ({ url }) =>
         run(url, '--md', 'comment.md'),
       );
       // The end says how it was judged.
