@@ -3,7 +3,7 @@ import { populationsOf } from '../out/src/plan/population.js';
 import { Receiver } from '../out/src/engine/receive/receiver.js';
 import { Recorder } from '../out/src/engine/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
-import { openConnection } from '../out/src/targets/openTarget.js';
+import { openTarget } from '../out/src/targets/openTarget.js';
 import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';
 import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';
@@ -75,8 +75,9 @@ export function openAll({ url, connections, protocol, batch }, received) {
 
 /** The endpoint of a hub on Azure Web PubSub, as a run opens it. */
 export async function webPubSubEndpoint(connectionString) {
-  const text = 'config: { service: webpubsub }\nscenario: { name: connectOnly }\n';
+  const config = JSON.stringify({ service: 'webpubsub', target: connectionString });
+  const text = `config: ${config}\nscenario: { name: connectOnly }\n`;
   const { scenario } = parseScenario(text);
   const context = { reference: () => undefined };
-  return (await openConnection(connectionString, scenario, context)).endpoint;
+  return (await openTarget(scenario, context)).endpoint;
 }

@@ -46,9 +46,15 @@ export function mixOf(
   cases: readonly UseCaseCounts[],
   connections: number,
 ): Omit<LoadTest, 'target'> {
+  // Ten messages of each sender, so slowly that a worker that stands still for 2 s sends all of them yet.
+  const step = { singleStepDuration: '2s', warmup: '200ms' };
+  const pace = { sendingInterval: '200ms' };
   return {
-    entries: cases.map(({ name, parameters = {} }) => ({ name, senders, parameters })),
-    config: { connections, baseSending: senders * cases.length, workers: 1 },
+    entries: cases.map(({ name, parameters }) => ({
+      ...{ name, senders },
+      parameters: { ...pace, ...parameters },
+    })),
+    config: { connections, baseSending: senders * cases.length, workers: 1, ...step },
   };
 }
 

@@ -76,6 +76,10 @@ const files = `
   examples/web-pubsub-sendToGroup.signalr.yaml
   l10n/bundle.l10n.zh-cn.json
   media/activity.svg
+  media/hub/classic.measure.cs
+  media/hub/classic.recordLatency.cs
+  media/hub/measure.cs
+  media/hub/recordLatency.cs
   media/icon.png
   media/panel-dark.svg
   media/panel-light.svg
