@@ -132,7 +132,8 @@ export class LogWriter {
     const { number, text, sinceMs } = entry;
     const { keptMs = Infinity, ownSubjects } = this.options;
     const subject = ownSubjects ? `${this.subject}.${number}` : this.subject;
-    while (!this.isOver) {
+    // Where whoever reads has it, the log may be gone before the bus acknowledges it.
+    while (!this.isOver && number > this.takenUpTo) {
       try {
         await this.bus.append(subject, text, `${this.writer}.${number}`);
         this.kept.set(number, { ...entry, sinceMs: performance.now() });
@@ -143,6 +144,7 @@ export class LogWriter {
         else await pause(retryMs);
       }
     }
+    this.drop(entry);
   }
 
   private giveUp(): void {

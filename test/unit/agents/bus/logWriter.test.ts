@@ -43,6 +43,20 @@ describe('entries of a log', () => {
     assert.deepEqual(values(bus), []);
   });
 
+  it('are offered no more where they were taken, though the log was gone before the bus said that it has them', async () => {
+    const link = new MemoryBus().link();
+    const writer = new LogWriter(link, 'a', 'w');
+    link.isConnected = false;
+    writer.add(text, true);
+    writer.add(text, true);
+    assert.equal(await writer.empty(20), false);
+    writer.taken(2);
+    assert.equal(await writer.empty(10_000), true);
+    const { tries } = link;
+    assert.equal(await writer.empty(10_000), true);
+    assert.equal(link.tries, tries);
+  });
+
   it('are sent whoever says that they were taken before they were said', async () => {
     const bus = new MemoryBus();
     const writer = new LogWriter(bus.link(), 'a', 'w');
