@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const limitMs = 5000;
+/** For what hangs; no slowness of a machine comes near it. */
+const limitMs = 30_000;
 
 /** Waits until the condition holds; fails after a while, naming what was waited for. */
 export async function until(what: string, condition: () => boolean): Promise<void> {

@@ -51,7 +51,7 @@ describe('a connection to a hub of ASP.NET SignalR', () => {
       codec: classicCodec('signalrbench'),
     };
     const context = { endpoint, agents, listener, options };
-    return (connection = await connectHub(0, context, AbortSignal.timeout(4000)));
+    return (connection = await connectHub(0, context, AbortSignal.timeout(60_000)));
   }
 
   async function refusal(...opening: Parameters<typeof open>): Promise<string> {
