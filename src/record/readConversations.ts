@@ -65,7 +65,7 @@ export async function readConversations<Client extends Speaker<Call>, Call = nev
   const clients = new Map<number, Client>();
   let endUs = 0;
   for await (const event of events) {
-    endUs = event.t;
+    endUs = Math.max(endUs, event.t);
     if (event.ev === 'gap') {
       count(listener.leftOut, 'event that was not recorded in time', event.events);
       continue;

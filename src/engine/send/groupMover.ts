@@ -50,8 +50,7 @@ export class GroupMover extends EntrySender<MoverStep> {
     return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  protected override sendDue(step: MoverStep): void {
-    const { dueUs } = this;
+  protected override sendDue(step: MoverStep, dueUs: number): void {
     inBackground(this.move(step, step.movers[step.pace.take()]!, dueUs));
   }
 
@@ -60,8 +59,9 @@ export class GroupMover extends EntrySender<MoverStep> {
     isCut: boolean,
   ): void {
     if (!isCut) return;
-    for (const position of movers.keys())
-      membership.skipped += pace.left(position, measureUs - startUs, endUs - startUs);
+    for (const [position, index] of movers.entries())
+      if (this.dependencies.connection(index) !== undefined)
+        membership.skipped += pace.left(position, measureUs - startUs, endUs - startUs);
   }
 
   private async move(step: MoverStep, index: number, dueUs: number): Promise<void> {

@@ -220,7 +220,10 @@ export class RecordingProxy {
     // For all answers but the one that makes it a web socket.
     const response = new ServerResponse(request);
     response.assignSocket(socket as Socket);
-    response.on('finish', () => socket.end());
+    // The server forwards this no more, once it has handed the socket over.
+    socket.on('drain', () => response.emit('drain'));
+    response.on('finish', () => socket.end(() => socket.destroy()));
+    response.on('error', () => undefined);
     const wanted = this.wantedBy(request, response);
     if (wanted === undefined) return;
     const { url, isHub } = wanted;

@@ -90,7 +90,8 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
   const node = reading.follow(written.value);
   if (spec.apart === true) return undefined;
   if (isPlain(spec)) {
-    if (spec.several !== undefined && isSeq(node)) return readSeveral(reading, spec, written);
+    if (spec.several !== undefined && isSeq(node))
+      return readSeveral(reading, spec, written, node.items as (Node | null)[]);
     // A map has a reader of its own.
     return spec.keys !== undefined && isMap(node) ? undefined : readValue(reading, spec, written);
   }
@@ -123,9 +124,13 @@ function readScalar({ follow, error }: Reading, { name }: KeySpec, written: Writ
 }
 
 /** A list of values of which each time one is drawn. */
-function readSeveral(reading: Reading, spec: PlainSpec, written: Written): unknown {
+function readSeveral(
+  reading: Reading,
+  spec: PlainSpec,
+  written: Written,
+  items: readonly (Node | null)[],
+): unknown {
   const { name, several: most = 0 } = spec;
-  const { items } = reading.follow(written.value) as unknown as { items: (Node | null)[] };
   if (items.length === 0 || items.length > most) {
     const message =
       items.length === 0
@@ -151,7 +156,7 @@ export function readRecords(
 ): Section[] | undefined {
   const { name, keys = [], most = maximumEntries, example = `{ ${keys[0]!.name}: … }` } = spec;
   const list = reading.follow(written.value);
-  if (!isSeq(list)) {
+  if (!isSeq(list) || (spec.required === true && list.items.length === 0)) {
     const message = `${name} must be a list, such as "- ${example}".`;
     reading.error('wrong-type', written.place, message);
     return undefined;

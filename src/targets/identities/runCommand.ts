@@ -56,13 +56,16 @@ const tooLong = (mostBytes: number): CommandFailure =>
   new CommandFailure(`the command prints more than ${mostBytes / 1024} KB`);
 
 function failureOf(
-  { code, killed, signal, stderr = '' }: ExecFileException,
+  { code, killed, signal, message, stderr = '' }: ExecFileException,
   program: string,
   timeoutMs: number,
   mostBytes: number,
 ): CommandFailure {
   if (code === 'ABORT_ERR') return new CommandFailure('the run is over');
-  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return tooLong(mostBytes);
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+    return message.startsWith('stderr')
+      ? new CommandFailure('the command complains without end')
+      : tooLong(mostBytes);
   if (killed === true)
     return new CommandFailure(`the command did not end within ${timeoutMs / 1000} s`, true);
   // Node's own words may have arguments.

@@ -471,6 +471,23 @@ describe('the recording proxy', () => {
     assert.deepEqual(problems, []);
   });
 
+  it('passes on a long answer that refuses an upgrade, and ends the connection, whatever its client does', async () => {
+    const text = 'x'.repeat(8_000_000);
+    const refusing = createServer((_request, response) => response.writeHead(404).end(text));
+    const proxy = await record(await serving(refusing));
+    const { port } = new URL(proxy.url);
+    const client = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+    let length = 0;
+    client.on('data', (chunk: Buffer) => (length += chunk.length));
+    client.write(
+      `GET / HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    await once(client, 'end');
+    assert.ok(length > text.length, `${length} bytes`);
+    await proxy.dispose();
+    client.destroy();
+  });
+
   it('says that nobody answers, at once and later', async () => {
     const server = createServer((_request, response) => response.end());
     const target = await serving(server);

@@ -211,6 +211,7 @@ describe('the steps of a session', () => {
     pauses longer than the interval | - call: A // - wait: 31s | session-length: 30s
     rounds longer than their interval | - { repeat: 2, every: 1s, steps: [{ call: A }, { wait: 2s }] } | session-length: 1s
     nothing but pauses | - wait: 1s | no-call: 
+    no ways | - call: A // - choose: [] | wrong-type: []
     a way without steps | - call: A // - choose: [{ weight: 2 }] | missing-key: { weight: 2 }
   `);
   for (const [what, written, problems] of wrong)
