@@ -82,7 +82,11 @@ function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longer
     case 'uniform': {
       const [least, most] = [1 - spread, 1 + spread];
       return {
-        gap: (rank, number, draw) => least + (most - least) * draw(rank, number),
+        // Closed pacing: nothing is drawn.
+        gap:
+          spread === 0
+            ? () => 1
+            : (rank, number, draw) => least + (most - least) * draw(rank, number),
         longerGap: (rank, number, draw) =>
           Math.sqrt(least ** 2 + (most ** 2 - least ** 2) * draw(rank, number)),
       };

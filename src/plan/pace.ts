@@ -120,6 +120,11 @@ export class DrawnPace implements Pacing {
   }
 
   private set(position: number, number: number, dueUs: number): void {
+    if (this.spec.activity === undefined) {
+      this.numbers[position] = number;
+      this.dueUs[position] = dueUs;
+      return;
+    }
     const next = this.whenActive(this.spec.ranks[position]!, number, dueUs);
     this.numbers[position] = next.number;
     this.dueUs[position] = next.dueUs;

@@ -125,7 +125,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   /** Run time at which the next is due. */
   protected abstract readonly dueUs: number;
   /** Sends the next, which is due. */
-  protected abstract sendDue(step: Step, nowUs: number, unixMs: number): void;
+  protected abstract sendDue(step: Step, dueUs: number, nowUs: number, unixMs: number): void;
   /** @param isCut something was due that could not be sent in time */
   protected abstract endStep(step: Step, isCut: boolean): void;
   lost?(index: number): void;
@@ -172,7 +172,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
         return 'done';
       }
       if (dueUs > nowUs || this.mustWait) return 'idle';
-      this.sendDue(step, nowUs, unixMs);
+      this.sendDue(step, dueUs, nowUs, unixMs);
       nowUs = this.dependencies.nowUs();
     }
     return 'more';

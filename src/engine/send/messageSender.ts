@@ -133,8 +133,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
     return this.rest?.takesMessages === false;
   }
 
-  protected override sendDue(step: ActiveStep, nowUs: number, unixMs: number): void {
-    const { dueUs } = this;
+  protected override sendDue(step: ActiveStep, dueUs: number, nowUs: number, unixMs: number): void {
     this.sendOne(step, step.pace.take(nowUs - step.startUs), dueUs, nowUs, unixMs);
   }
 

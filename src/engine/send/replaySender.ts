@@ -129,7 +129,12 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     return this.heap.nextUs;
   }
 
-  protected override sendDue(_step: ReplayStep, nowUs: number, unixMs: number): void {
+  protected override sendDue(
+    _step: ReplayStep,
+    _dueUs: number,
+    nowUs: number,
+    unixMs: number,
+  ): void {
     const first = this.heap.first!;
     this.heap.remove(first);
     this.goOn(first, nowUs, unixMs);

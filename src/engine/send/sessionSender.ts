@@ -155,12 +155,16 @@ export class SessionSender extends EntrySender<SessionStep> {
     }
     const { endUs } = step!;
     if (beginUs > nowUs || beginUs >= endUs || nowUs > endUs + graceUs) return false;
-    this.sendDue(step!, nowUs, unixMs);
+    this.sendDue(step!, beginUs, nowUs, unixMs);
     return true;
   }
 
-  protected override sendDue(step: SessionStep, nowUs: number, unixMs: number): void {
-    const { dueUs } = this;
+  protected override sendDue(
+    step: SessionStep,
+    dueUs: number,
+    nowUs: number,
+    unixMs: number,
+  ): void {
     const sender = step.senders[step.pace.take(nowUs - step.startUs)]!;
     this.beginSession(step, sender, dueUs, nowUs, unixMs);
   }

@@ -57,12 +57,8 @@ export class StreamSender extends EntrySender<StreamStep> {
     }
   }
 
-  private get openUs(): number {
-    return this.step!.startUs + this.step!.pace.nextDueUs;
-  }
-
   protected override get dueUs(): number {
-    return Math.min(this.openUs, this.due.nextUs);
+    return Math.min(this.step!.startUs + this.step!.pace.nextDueUs, this.due.nextUs);
   }
 
   override get nextUs(): number {
@@ -74,14 +70,14 @@ export class StreamSender extends EntrySender<StreamStep> {
     return super.pump();
   }
 
-  protected override sendDue(step: StreamStep, nowUs: number): void {
-    const { openUs } = this;
-    if (this.due.nextUs <= openUs) {
+  protected override sendDue(step: StreamStep, dueUs: number, nowUs: number): void {
+    // An item before a stream that opens at the same time.
+    if (this.due.nextUs === dueUs) {
       this.itemIsDue(this.due.first!, nowUs);
       return;
     }
     const sender = step.senders[step.pace.take(nowUs - step.startUs)]!;
-    const firstUs = Math.floor(this.plan.pacing === 'open' ? openUs : nowUs);
+    const firstUs = Math.floor(this.plan.pacing === 'open' ? dueUs : nowUs);
     this.open(step, sender, firstUs, nowUs);
   }
 
