@@ -71,6 +71,8 @@ describe('the tools for coding agents', () => {
       await run.confirm?.(input);
       assert.match(await run.answer(input, token), /p99/);
       assert.equal(asked.length, before + 1);
+      assert.match(await run.answer(input, token), /Ask again/, 'one yes is for one run');
+      await run.confirm?.(input);
       // Of so many questions that nobody answered the oldest has to be asked once more.
       for (let at = 0; at < 20; at++)
         await run.confirm?.({ ...input, set: { 'config.connections': at + 1 } });

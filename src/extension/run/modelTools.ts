@@ -51,8 +51,9 @@ export function modelTools(
       confirm: async (input) => {
         const { text, overrides } = await scenarioOf(input);
         const none = t('The scenario has errors; nothing will be started.');
-        confirmed.delete(JSON.stringify(input));
-        confirmed.set(JSON.stringify(input), text);
+        const question = JSON.stringify(input);
+        confirmed.delete(question);
+        confirmed.set(question, text);
         if (confirmed.size > mostQuestions) confirmed.delete([...confirmed.keys()][0]!);
         // As it is written: names of a scenario could be links, or hide what stands beside them.
         return new vscode.MarkdownString().appendText(loadAnswer(text, overrides) ?? none);
@@ -60,7 +61,11 @@ export function modelTools(
       answer: async (input, token) => {
         const { uri, text, overrides } = await scenarioOf(input);
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
-        if (confirmed.get(JSON.stringify(input)) !== text)
+        const question = JSON.stringify(input);
+        const isConfirmed = confirmed.get(question) === text;
+        // One yes is for one run.
+        confirmed.delete(question);
+        if (!isConfirmed)
           return 'The scenario was changed after the person was asked; nothing was started. Ask again.';
         const title = path.posix.basename(uri.path);
         const run = { uri, origin: uri, title, text, overrides, isByTool: true };
