@@ -60,6 +60,25 @@ describe('what runs get of the environment of an agent', () => {
   });
 });
 
+describe('where an agent sends load', () => {
+  it('is no host that it was not started with', async () => {
+    const cluster = await AgentsOnBus.start();
+    try {
+      const run = cluster.newId();
+      const flags = ['--allow-target', 'other.example'];
+      const agent = cluster.agentUnder([], { run, flags });
+      const test = { ...leaking, target: 'http://hub.invalid/hub' };
+      const config = { ...leaking.config, headers: {} };
+      const lead = await cluster.lead(run, 1, { ...test, config }, ['--yes']).finished;
+      assert.equal(lead.code, exitCode.badInput, lead.stderr);
+      assert.match(lead.stderr, /gets no load from this agent: start it with --allow-target/);
+      assert.match((await agent.finished).stderr, /gets no load from this agent/);
+    } finally {
+      await cluster.dispose();
+    }
+  });
+});
+
 describe('an agent that somebody on the bus writes 800 KB to', () => {
   it('goes on, and leaves at Ctrl+C', async () => {
     const cluster = await AgentsOnBus.start();
