@@ -48,8 +48,8 @@ export class AgentGroups implements WorkerHost {
   private readonly random: Random;
   private readonly workers: WorkerRun[] = [];
   private readonly memories: MemberMemory[] = [];
-  private readonly ordersTo: number[] = [];
-  private readonly factsOf: number[] = [];
+  private readonly ordersTo: Way[] = [];
+  private readonly factsOf: Way[] = [];
   private readonly silent = new Set<number>();
   private listener!: WorkerListener;
 
@@ -172,18 +172,26 @@ export class AgentGroups implements WorkerHost {
   }
 
   /** After a random time, but never before what went the same way. */
-  private later(lastMs: number[], way: number, then: () => void): void {
+  private later(ways: Way[], at: number, then: () => void): void {
     const { nowMs } = this.time;
     const atMs = nowMs + this.random.next() * (this.options.delayMs ?? 0);
-    lastMs[way] = Math.max(lastMs[way] ?? 0, atMs);
-    setTimeout(then, lastMs[way] - nowMs);
+    const way = (ways[at] ??= { lastMs: 0, pending: [] });
+    way.lastMs = Math.max(way.lastMs, atMs);
+    way.pending.push(then);
+    // Two that are due at once may come in either order, as times are rounded: the first goes first.
+    setTimeout(() => way.pending.shift()!(), way.lastMs - nowMs);
   }
+}
+
+interface Way {
+  lastMs: number;
+  readonly pending: (() => void)[];
 }
 
 type MembershipGiven = Parameters<ConstructorParameters<typeof WorkerRun>[1]['membership']>;
 
 /** What the thread was busy is of real time, of which a busy machine takes any amount. */
-function idle(fact: FromWorker): FromWorker {
+export function idle(fact: FromWorker): FromWorker {
   if (fact.type !== 'sampled') return fact;
   const { sample } = fact;
   return { ...fact, sample: { ...sample, generator: { ...sample.generator, busyUs: 0, gcUs: 0 } } };

@@ -1,3 +1,4 @@
+import { idle } from './agentGroups';
 import { RunTotals } from '../../src/measure/total/runTotals';
 import type { StepTotals } from '../../src/measure/total/stepTotals';
 import type { Plan } from '../../src/plan/plan';
@@ -10,15 +11,6 @@ import { WorkerRun } from '../../src/engine/workerRun';
 import { endpointOf } from './endpoint';
 import { HubSide } from './hubSide';
 import { VirtualTime } from './virtualTime';
-
-/** How busy this process is says nothing on the clock of the bench. */
-const withoutLoad = (fact: FromWorker): FromWorker =>
-  fact.type !== 'sampled'
-    ? fact
-    : {
-        ...fact,
-        sample: { ...fact.sample, generator: { ...fact.sample.generator, busyUs: 0, gcUs: 0 } },
-      };
 
 /** The workers of a plan in one thread, on virtual time and a hub of the test, with all they report summed up. */
 export class WorkerBench {
@@ -52,7 +44,7 @@ export class WorkerBench {
         (this.members[worker] = new SharedMembers(memory, ...given));
       const reach = shared && new SharedReach(shared);
       return new WorkerRun(start, { ...surroundings, membership, reach }, (said) => {
-        const fact = withoutLoad(said);
+        const fact = idle(said);
         heard(worker, fact);
         if (fact.type !== 'sampled') this.facts.push(`${worker} ${fact.type}`);
         else {
