@@ -5,7 +5,7 @@ export function count<Key>(counts: Map<Key, number>, key: Key, times = 1): void 
 
 /** The value of a key, made where there is none. */
 export function entryOf<Key, Value>(
-  map: Map<Key, Value>,
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
   make: () => NoInfer<Value>,
 ): Value {

@@ -1,4 +1,5 @@
 /** What was seen of the server beside the load: series by their names, and what they say of its bounds. */
+import { groupedBy } from '../base/collect';
 import type { Snapshot } from './snapshot';
 
 export type ObservedUnit = 'share' | 'bytes' | 'count' | 'perSecond';
@@ -212,13 +213,10 @@ function wholeMinutes(
 
 /** Those of the measured time of each step. */
 function stepsIn(seen: readonly Sampled[]): Map<number, Sampled[]> {
-  const steps = new Map<number, Sampled[]>();
-  for (const snapshot of seen) {
-    const { step, phase } = snapshot;
-    if (phase !== 'measuring' || step === undefined || step.elapsedS <= 0) continue;
-    steps.set(step.index, [...(steps.get(step.index) ?? []), snapshot]);
-  }
-  return steps;
+  const measured = seen.filter(
+    ({ step, phase }) => phase === 'measuring' && step && step.elapsedS > 0,
+  );
+  return groupedBy(measured, ({ step }) => step!.index);
 }
 
 const meanOf = (values: readonly number[]): number =>

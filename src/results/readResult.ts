@@ -3,6 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
+import type { ReportedRun } from '../measure/report/reportTables';
 import { HeldSnapshots, type Snapshot, type StepProgress } from '../measure/snapshot';
 import { fromSchema1, withPlaces } from './earlierResult';
 import { resultSchema, type Result } from './result';
@@ -23,6 +24,13 @@ export interface InterruptedRun {
   /** What kept it from a result, where that is known: in reports of a run that did not begin. */
   readonly problem?: string;
 }
+
+/** What reports show of it. */
+export const reportedPart = (run: InterruptedRun): ReportedRun => ({
+  ...run,
+  errors: run.lastSample?.errors ?? {},
+  errorExamples: [],
+});
 
 export type StoredRun =
   | { readonly kind: 'result'; readonly path: string; readonly result: Result }

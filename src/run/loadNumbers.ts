@@ -1,11 +1,10 @@
 /** What a run asks of its target, in numbers: for the question whether it may, and for lists of scenarios. */
-import { formatCount, formatDurationMs } from '../base/units';
+import { counted, formatCount, formatDurationMs } from '../base/units';
 import { bandwidthWords } from '../capacity/capacityWords';
 import { stepRates } from '../capacity/load/loadOf';
 import type { Scenario } from '../scenario/scenario';
 import { scenarioAt } from '../scenario/searched';
 import { repeatsIn, stepsOf } from '../scenario/steps';
-import { plural } from './runWords';
 
 /** Of the last step. */
 interface LoadNumbers {
@@ -37,7 +36,7 @@ export function loadNumbers(given: Scenario): LoadNumbers {
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (41.8 MB/s), for about 3 min`. */
 export function loadNumbersWords(load: LoadNumbers): string {
-  const connections = `${formatCount(load.connections)} ${plural('connection', load.connections)}`;
+  const connections = counted(load.connections, 'connection');
   const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
   if (load.inPerSecond + load.outPerSecond === 0) return `${connections}, no messages, ${duration}`;
   const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${bandwidthWords(load.bytesPerSecond)})`;

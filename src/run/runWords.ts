@@ -96,10 +96,6 @@ const intervalWords = (what: Words, ms: number): Words =>
     ? sentence('{0} each second', what)
     : sentence('{0} every {1}', what, formatDurationMs(ms));
 
-export function plural(noun: string, count: number): string {
-  return count === 1 ? noun : `${noun}s`;
-}
-
 type HowTexts = Readonly<Record<keyof typeof howTexts, string>>;
 
 type Driven = Pick<

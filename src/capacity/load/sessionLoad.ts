@@ -1,4 +1,5 @@
 /** What sessions ask of a service: each call by its receivers, and by how often a session makes it in the mean. */
+import { entryOf } from '../../base/collect';
 import { largestGroup, numberOf } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
 import {
@@ -93,7 +94,7 @@ export function sessionTraffic(
   for (const [at, { name, step }] of named.entries()) {
     const calls = isOfCall(steps, step) ? 0 : (heardTimes(step) ?? times[at] ?? 0);
     const counted = { name, step, calls, times: calls * echoesOf(step) };
-    for (const kind of kindsOf(step)) byKind.set(kind, [...(byKind.get(kind) ?? []), counted]);
+    for (const kind of kindsOf(step)) entryOf(byKind, kind, () => []).push(counted);
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
   return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {

@@ -101,8 +101,7 @@ export const duration = amount(
 
 export const whole = (text: string): number => (/^\d{1,16}$/.test(text) ? Number(text) : NaN);
 
-export const decimal = (text: string): number =>
-  /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN;
+const decimal = (text: string): number => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
 
 /** `70%` or `0.7`; a bare number above 1 is most likely meant as a percentage. */
 export function share(text: string): number {

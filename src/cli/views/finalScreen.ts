@@ -1,6 +1,6 @@
 import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
-import { formatCount, formatLatencyUs } from '../../base/units';
+import { counted, formatCount, formatLatencyUs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
@@ -24,7 +24,7 @@ import {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Scenario } from '../../scenario/scenario';
-import { loadWords, marksOf, plural } from '../../run/runWords';
+import { loadWords, marksOf } from '../../run/runWords';
 import { reportLines } from './reportLines';
 import { callLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
@@ -63,7 +63,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
     ...titleOf(result, columns),
     blank,
     ...measured,
-    ...reported(...(couldNotConnect(result) ? [] : ['connections' as const]), 'server', 'agents'),
+    ...reported('connections', 'server', 'agents'),
     ...verdictLines(result, columns),
     ...(search === undefined ? baselineLines(result, columns) : []),
     blank,
@@ -131,7 +131,7 @@ function toAllLines(rows: readonly StepRow[], width: number): Line[] {
     const times = [`p50 ${formatLatencyUs(p50)}`, `p99 ${formatLatencyUs(p99)}`];
     const words = count === 0 ? '–' : [...times, `max ${formatLatencyUs(max)}`].join(', ');
     const messages = count + (missed ?? 0);
-    const all = `${formatCount(messages)} ${plural('message', messages)}`;
+    const all = counted(messages, 'message');
     const reached =
       missed === undefined || missed === 0
         ? `${all} reached all`
@@ -240,7 +240,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`
     : 'no sample was written';
-  const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${formatCount(steps.length)} ${plural('step', steps.length)} begun. It is not judged and gives no Units.`;
+  const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${counted(steps.length, 'step')} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
     ...stepsOf(steps.map(rowOfProgress), width),

@@ -1,7 +1,7 @@
 /** What the terminal shows of a recording while it goes on. */
-import { formatCount } from '../../base/units';
+import { counted, formatCount } from '../../base/units';
 import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
-import { clock, plural } from '../../run/runWords';
+import { clock } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
 
@@ -26,9 +26,7 @@ function recordedText(progress: RecordProgress): string {
   const { dropped } = progress;
   const seen = everSeen > clients ? `, ${formatCount(everSeen)} were seen` : '';
   return [
-    everSeen === 0
-      ? 'no client yet'
-      : `${formatCount(clients)} ${plural('client', clients)}${seen}`,
+    everSeen === 0 ? 'no client yet' : `${counted(clients, 'client')}${seen}`,
     ...(everSeen === 0
       ? []
       : [`out ${passedText(progress, 'out')}`, `in ${passedText(progress, 'in')}`]),

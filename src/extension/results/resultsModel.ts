@@ -1,3 +1,4 @@
+import { groupedBy } from '../../base/collect';
 import path from 'node:path';
 import { latencyWords } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
@@ -15,13 +16,9 @@ export interface ResultGroup {
 /** Groups by scenario, newest first. Scenarios of one name differ by their files, and by where their results lie. */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const originOf = originsIn(entries);
-  const groups = new Map<string, ResultEntry[]>();
-  for (const entry of [...entries].sort(newestFirst)) {
-    const key = JSON.stringify([entry.scenario, originOf(entry) ?? placeOf(entry)]);
-    const group = groups.get(key);
-    if (group) group.push(entry);
-    else groups.set(key, [entry]);
-  }
+  const groups = groupedBy([...entries].sort(newestFirst), (entry) =>
+    JSON.stringify([entry.scenario, originOf(entry) ?? placeOf(entry)]),
+  );
   return [...groups].map(([key, inside]) => {
     const [{ scenario }] = inside as [ResultEntry];
     return { key, scenario, origin: originOf(inside[0]!), entries: inside };
@@ -129,11 +126,7 @@ export function ageGroups(
   t: Translate,
 ): AgeGroup[] | undefined {
   if (entries.length <= mostFlat) return undefined;
-  const groups = new Map<string, ResultEntry[]>();
-  for (const entry of entries) {
-    const label = ageLabel(entry, now, t);
-    groups.set(label, [...(groups.get(label) ?? []), entry]);
-  }
+  const groups = groupedBy(entries, (entry) => ageLabel(entry, now, t));
   if (groups.size < 2) return undefined;
   return [...groups].map(([label, inside]) => ({ label, entries: inside }));
 }

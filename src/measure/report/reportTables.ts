@@ -1,4 +1,5 @@
 /** The tables of a run with what is said beside them: made once, and drawn by every shell in its own way. */
+import { groupedBy } from '../../base/collect';
 import { connectPhases } from '../../base/endpoint';
 import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
@@ -289,12 +290,9 @@ const longestText = 200;
 
 /** The first ones; those with one answer of a hub in common together. */
 function dropSentences({ drops = [], dropped }: ConnectionSummary, texts: PanelStrings): string[] {
-  const byReason = new Map<string, DroppedConnection[]>();
-  for (const drop of drops) {
-    const { connection, errorClass, text, atS } = drop;
-    const reason = errorClass === 'invocation' ? text : `${connection} ${atS}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), drop]);
-  }
+  const byReason = groupedBy(drops, ({ connection, errorClass, text, atS }) =>
+    errorClass === 'invocation' ? text : `${connection} ${atS}`,
+  );
   const shown = [...byReason.values()].slice(0, mostSentences);
   const others = dropped - shown.reduce((sum, { length }) => sum + length, 0);
   return [

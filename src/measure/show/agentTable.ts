@@ -32,7 +32,7 @@ const isWell = ({ status }: AgentProgress): boolean => status === 'done' || stat
 
 const p99Of = ({ lastStep }: AgentProgress): number => lastStep?.p99Us ?? 0;
 
-export function stateWords(agent: AgentProgress, texts: PanelStrings): string {
+function stateWords(agent: AgentProgress, texts: PanelStrings): string {
   return fill(texts[`${agent.status}Agent`], formatCount(agent.lastTick));
 }
 

@@ -21,13 +21,13 @@ type KindText = `observed.${ObservedKind}`;
 const kindText = (kind: ObservedKind): KindText => `observed.${kind}`;
 
 /** `CPU`, `thread-pool queue @ localhost:5000`, or a name of the server's own. */
-export function observedLabel(name: string, texts: PanelStrings): string {
+function observedLabel(name: string, texts: PanelStrings): string {
   const { kind, place } = namedSeries(name);
   if (kind === undefined) return name;
   return place === undefined ? texts[kindText(kind)] : `${texts[kindText(kind)]} @ ${place}`;
 }
 
-export function observedValue(unit: ObservedUnit, value: number): string {
+function observedValue(unit: ObservedUnit, value: number): string {
   if (unit === 'share') return formatShare(value);
   if (unit === 'bytes') return formatBytes(value);
   const decimals = Math.abs(value) < 100 && !Number.isInteger(value) ? 1 : 0;

@@ -1,7 +1,7 @@
 /** A recording as the text of a scenario that replays it: what runs is a scenario like any other. */
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { counted, formatCount, formatDurationMs } from '../../base/units';
 import { mostFrequent, pubSubConfig, secretKeys, targetOf, trustKeys } from '../clientsConfig';
 import { urlWithoutKeys } from '../analyse/values';
 import type { OpenEvent, Recording } from '../recording';
@@ -48,7 +48,7 @@ export async function replayScenario(
   const [transport] = mostFrequent(opens.map((open) => open.transport));
   const [protocol] = mostFrequent(opens.map((open) => open.protocol));
   const day = recording.header.startedAt.slice(0, 10);
-  const clients = `${formatCount(opens.length)} ${opens.length === 1 ? 'client' : 'clients'}`;
+  const clients = counted(opens.length, 'client');
   const scenario = new Keys({
     config: new Keys({
       ...(isPubSub ? pubSubConfig(opens, true) : { target, ...trustKeys(recording.header) }),

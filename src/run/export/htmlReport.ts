@@ -2,7 +2,7 @@
 import { say } from '../../base/sentence';
 import path from 'node:path';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
+import { counted, formatCount } from '../../base/units';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import { callBars, callRows, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
@@ -22,9 +22,9 @@ import type { Comparison } from '../../measure/compare/comparison';
 import { otherReasons as otherDifferences, stateOf } from '../../measure/compare/comparisonWords';
 import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
 import { panelStrings } from '../../measure/show/panelStrings';
-import type { InterruptedRun } from '../../results/readResult';
+import { reportedPart, type InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf, plural } from '../runWords';
+import { loadWords, marksOf } from '../runWords';
 import { samplesEndWords } from './samplesEnd';
 import { lineSample, svgChart, type SvgLine } from './svgChart';
 import {
@@ -90,14 +90,14 @@ export function htmlReport(
     baseline ? baselineCard(baseline) : '',
     ...wideCards(result),
     errorsCard(result),
-    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${machine.workers} ${plural('worker', machine.workers)}, ${startedAt}`)}</footer>`,
+    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${counted(machine.workers, 'worker')}, ${startedAt}`)}</footer>`,
   ]);
 }
 
 /** What is left of a run that did not reach its end. */
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
-  const shown = { ...run, errors: run.lastSample?.errors ?? {}, errorExamples: [] };
+  const shown = reportedPart(run);
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
     sentence(

@@ -4,7 +4,7 @@ import type { ObjectiveUnit } from '../../base/objectives/objective';
 import { latencyWords, latencyWordsBeside, limitWords } from '../../base/objectives/limitWords';
 import { isPercentile, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
 import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
-import { formatCount } from '../../base/units';
+import { counted, formatCount } from '../../base/units';
 import { isOf } from '../../measure/judge/reason';
 import { isOnlyLate, isOpen } from '../../measure/judge/verdict';
 import { latencyAt } from '../../measure/latencySummary';
@@ -15,7 +15,7 @@ import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf, plural } from '../runWords';
+import { loadWords, marksOf } from '../runWords';
 import { markupText, scenarioName } from './plainText';
 
 /**
@@ -144,7 +144,7 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const unheard = 'the step measured the load generator';
   const schedule = { ...endCase('the step is valid', verdict, 'invalid', unheard), seconds };
   const cases = [schedule, ...stepCases(step, result), ...callCases(step)];
-  const load = `${formatCount(senders)} ${plural('sender', senders)} for ${seconds} s`;
+  const load = `${counted(senders, 'sender')} for ${seconds} s`;
   const counts = [
     'offered',
     'skipped',
@@ -198,7 +198,7 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
   const has = (metric: string): boolean => missed.some((check) => check.metric === metric);
   const breaks =
     has('sessionsBrokenOff') || reasons.some(({ code }) => code === 'sessionsBrokenOff');
-  const counted = sortedCounts(errors).filter(([of]) => has('errors') || has(`errors.${of}`));
+  const judgedErrors = sortedCounts(errors).filter(([of]) => has('errors') || has(`errors.${of}`));
   // A lost delivery is slower than any limit.
   const loses =
     has('delivered') || missed.some(({ metric, value }) => isPercentile(metric) && value === null);
@@ -210,12 +210,8 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
       : [];
   });
   return [
-    ...(breaks && brokenOff > 0
-      ? [`${formatCount(brokenOff)} ${plural('session', brokenOff)} broke off here`]
-      : []),
-    ...counted.map(
-      ([of, count]) => `${formatCount(count)} ${plural('error', count)} of class ${of}`,
-    ),
+    ...(breaks && brokenOff > 0 ? [`${counted(brokenOff, 'session')} broke off here`] : []),
+    ...judgedErrors.map(([of, count]) => `${counted(count, 'error')} of class ${of}`),
     ...(loses && lost > 0
       ? [`${formatCount(lost)} of ${formatCount(expected)} deliveries lost`]
       : []),

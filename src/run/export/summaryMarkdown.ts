@@ -12,7 +12,7 @@ import { panelStrings } from '../../measure/show/panelStrings';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../base/searchSummary';
 import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
-import type { InterruptedRun, StoredRun } from '../../results/readResult';
+import { reportedPart, type InterruptedRun, type StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from './comparisonMarkdown';
 import { loadWords, marksOf } from '../runWords';
@@ -100,7 +100,7 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
     run.problem === undefined
       ? '**■ interrupted; the run did not reach its end, so it is not judged and gives no Units.**'
       : `**■ no result: ${plain(run.problem)}**`,
-    ...reportLines({ ...run, errors: run.lastSample?.errors ?? {}, errorExamples: [] }),
+    ...reportLines(reportedPart(run)),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,4 +1,5 @@
 /** Pipeline files of the Azure SignalR benchmark: translated to the text of the scenario that they describe. */
+import { groupedBy } from '../../base/collect';
 import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAMLMap } from 'yaml';
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
@@ -169,9 +170,7 @@ function otherConnections(
 
 /** Sending steps by the step of the scenario they belong to: those of one number run side by side. */
 function roundsOf(sends: readonly PipelineStep[]): PipelineStep[][] {
-  const rounds = new Map<number, PipelineStep[]>();
-  for (const send of sends) rounds.set(send.number, [...(rounds.get(send.number) ?? []), send]);
-  return [...rounds.values()];
+  return [...groupedBy(sends, ({ number }) => number).values()];
 }
 
 /** The first sending step without counterpart in the first round; each use case of that is in all rounds. */

@@ -1,3 +1,4 @@
+import { entryOf } from '../../base/collect';
 import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
 import type { Alias, Document, Node, Scalar } from 'yaml';
 import type { Problem, Severity } from '../problem';
@@ -142,7 +143,7 @@ function anchorsOf(document: Document.Parsed): { anchors: Map<string, Node[]>; a
   visit(document, (_key, node) => {
     if (isAlias(node)) aliases += 1;
     else if (!isPair(node) && (isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
-      anchors.set(node.anchor, [...(anchors.get(node.anchor) ?? []), node]);
+      entryOf(anchors, node.anchor, () => []).push(node);
     }
   });
   return { anchors, aliases };

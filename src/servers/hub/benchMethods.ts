@@ -1,4 +1,5 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
+import { groupedBy } from '../../base/collect';
 import { reasonOf } from '../http/faults';
 import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
@@ -252,11 +253,9 @@ const chatMethods: readonly BenchMethod[] = [
 ];
 
 /** Methods by name in lower case, those of all contracts. */
-const byName = new Map<string, BenchMethod[]>();
-for (const method of [...hubMethods().flatMap(methodsOf), ...chatMethods]) {
-  const name = method.name.toLowerCase();
-  byName.set(name, [...(byName.get(name) ?? []), method]);
-}
+const byName = groupedBy([...hubMethods().flatMap(methodsOf), ...chatMethods], ({ name }) =>
+  name.toLowerCase(),
+);
 
 /** Contracts that a hub has: the names they share have different numbers of arguments. */
 export type Contracts = BenchMethod['contract'];

@@ -1,3 +1,4 @@
+import { entryOf } from '../../base/collect';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
 import { reports, type ReportedRun, type ReportTable } from '../../measure/report/reportTables';
@@ -8,14 +9,21 @@ import { element } from '../element';
 import { lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
 
+/** Made once for all cards; each change of a run is a state of its own. */
+const reportedRuns = new WeakMap<ShownRun, ReportedRun>();
+
+const reportedRun = (state: ShownRun): ReportedRun =>
+  entryOf(reportedRuns, state, () => reportedNow(state));
+
 /** As it stands: of its result, or as last seen. */
-function reportedRun(state: ShownRun): ReportedRun {
+function reportedNow(state: ShownRun): ReportedRun {
   const { result, snapshots, agents } = state;
   if (result !== undefined) return result;
   const errors = snapshots.at(-1)?.errors ?? {};
   const current = snapshots.at(-1)?.step?.index;
   const seen = lastSeen(state).map((step) => ({
-    ...{ ...step, over: step.over || step.index !== current },
+    ...step,
+    over: step.over || step.index !== current,
   }));
   const going = seen.at(-1)?.over === false ? current : undefined;
   // Texts come with the result; that of a server of the run is known before.

@@ -103,7 +103,7 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
 
 type Admission = Negotiated & { readonly terms?: ClassicTerms };
 
-/** Whom clients ask, and how; absent: as hubs of ASP.NET Core are address. */
+/** Whom clients ask, and how; without a form: as hubs of ASP.NET Core are asked. */
 interface HubAddress {
   readonly url: string;
   /** Name of a hub of ASP.NET SignalR, which always negotiates. */
