@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { symlink } from 'node:fs/promises';
+import path from 'node:path';
 import { untilSeen } from '../../../../src/cli/commands/onHosts';
 import type { EndingSignal } from '../../../../src/cli/exitCode';
 import { buildRunPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { openTarget } from '../../../../src/targets/openTarget';
 import { commandLine, type CommandLine } from '../commandLine';
 
 describe('the end of a run on the bus', () => {
@@ -45,37 +48,56 @@ describe('a run on hosts', () => {
   });
   afterEach(() => at.dispose());
 
-  const run = async (name: string, text: string): Promise<string> => {
-    const file = await at.file(name, text);
-    // Where nobody listens: whatever comes before the bus is said.
-    const where = ['--on', 'hosts', '--agents', '2', '--bus', 'nats://127.0.0.1:1'];
+  // Where nobody listens: whatever comes before the bus is said.
+  const onHosts = ['--on', 'hosts', '--agents', '2', '--bus', 'nats://127.0.0.1:1'];
+  const run = async (text: string, where: readonly string[] = onHosts): Promise<string> => {
+    const file = await at.file('chat.yaml', text);
     const words = ['run', file, '--target', 'http://127.0.0.1:1/', ...where];
-    const { code, err } = await at.run(words, { deps: { parseScenario, buildPlan: buildRunPlan } });
+    const deps = { parseScenario, buildPlan: buildRunPlan, openTarget };
+    const { code, err } = await at.run(words, { deps });
     assert.equal(code, 2, err);
     return err;
   };
 
   const config = 'config:\n  connections: 4\n';
   const echo = 'scenario: { name: echo }\n';
-  for (const [what, text] of [
-    ['identities', `${config}  identities: { file: missing.csv }\n${echo}`],
-    ['rows of data', `${config}  data: { file: missing.csv }\n${echo}`],
-    [
-      'a payload',
-      `${config}scenario: { name: invoke, parameters: { method: Say, arguments: ["{file:missing.csv}"] } }\n`,
-    ],
-    ['a key', `${config}  certFile: missing.csv\n${echo}`],
-  ] as const)
-    it(`misses the file of ${what} before it looks for agents`, async () => {
-      assert.match(await run('missing.yaml', text), /There is no file .+missing\.csv\.\n$/);
+  const invoke = (argument: string): string =>
+    `scenario: { name: invoke, parameters: { method: Say, arguments: ["${argument}"] } }\n`;
+  const naming: Readonly<Record<string, string>> = {
+    'identities.file': `${config}  identities: { file: named }\n${echo}`,
+    data: `${config}  data: { file: named }\n${invoke('{data.user}')}`,
+    payloadFile: `${config}scenario: { name: echo, parameters: { payloadFile: named } }\n`,
+    arguments: config + invoke('{file:named}'),
+    caFile: `${config}  caFile: named\n${echo}`,
+    certFile: `${config}  certFile: named\n${echo}`,
+    keyFile: `${config}  certFile: own.pem\n  keyFile: named\n${echo}`,
+  };
+  for (const [key, text] of Object.entries(naming)) {
+    it(`misses the file at ${key} before it looks for agents`, async () => {
+      await at.file('own.pem', '');
+      assert.match(await run(text), /There is no file .+named\.\n$/);
     });
+
+    for (const where of [[], onHosts])
+      it(`reads no file at ${key} that a link leads to elsewhere${where.length > 0 ? ', on hosts' : ''}`, async () => {
+        const elsewhere = await commandLine();
+        try {
+          const goal = await elsewhere.file('rows.csv', 'user\na\n');
+          await symlink(goal, path.join(at.folder, 'named'));
+          await at.file('own.pem', '');
+          assert.match(
+            await run(text, where),
+            /named cannot be read: a link leads out of the folder/,
+          );
+        } finally {
+          await elsewhere.dispose();
+        }
+      });
+  }
 
   it('looks for its bus when it has its files', async () => {
     await at.file('users.csv', 'user\na\n');
     const text = `${config}  identities: { file: users.csv }\n${echo}`;
-    assert.match(
-      await run('whole.yaml', text),
-      /The bus at nats:\/\/127\.0\.0\.1:1 cannot be used/,
-    );
+    assert.match(await run(text), /The bus at nats:\/\/127\.0\.0\.1:1 cannot be used/);
   });
 });

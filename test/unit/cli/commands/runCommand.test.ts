@@ -399,8 +399,8 @@ describe('run', () => {
 
     it('asks once for what it executes, and again for anything else', async () => {
       const env = { XDG_CONFIG_HOME: path.join(at.folder, 'config') };
-      const asks = async (scenario: Scenario, answer = 'y'): Promise<number> => {
-        const run = await at.run(['run', file], { env, answer, ...opening(scenario) });
+      const asks = async (scenario: Scenario, answer = 'y', of = file): Promise<number> => {
+        const run = await at.run(['run', of], { env, answer, ...opening(scenario) });
         return run.process.questions.length;
       };
       assert.equal(await asks(calling(words), 'n'), 1);
@@ -409,6 +409,12 @@ describe('run', () => {
       assert.equal(await asks(calling([...words, 'x'])), 1);
       assert.equal(await asks(calling(words, { NODE_OPTIONS: '--require ./x.cjs' })), 1);
       assert.equal(await asks(calling(words, { NODE_OPTIONS: '--require ./y.cjs' })), 1);
+      assert.equal(await asks(calling(words)), 0);
+      // What `./login.sh` is depends on the folder.
+      await mkdir(path.join(at.folder, 'other'));
+      const copy = await at.file('other/chat-room.yaml', 'mode: simple\n');
+      assert.equal(await asks(calling(words), 'y', copy), 1);
+      assert.equal(await asks(calling(words), 'y', copy), 0);
       assert.equal(await asks(calling(words)), 0);
     });
   });

@@ -203,6 +203,19 @@ describe('what a run executes, reads and contacts', () => {
       { numRuns: 100 },
     ));
 
+  it('knows a command by its words, its environment and the folder that it runs in', () => {
+    const hashOf = (identities: object, commandFolder: string): string =>
+      reachOf(read({ identities }), { ...nothing, commandFolder }).programs[0]!.hash;
+    const hashes = [
+      hashOf({ command: ['./login.sh'] }, '/a'),
+      hashOf({ command: ['./login.sh'] }, '/b'),
+      hashOf({ command: ['./login.sh', 'x'] }, '/a'),
+      hashOf({ command: ['./login.sh'], env: { A: 'x' } }, '/a'),
+    ];
+    assert.equal(new Set(hashes).size, hashes.length);
+    assert.equal(hashOf({ command: ['./login.sh'], count: 2 }, '/a'), hashes[0]);
+  });
+
   it('shows hosts of references, and no values of secrets', () => {
     const scenario = read({
       target: '${env:HUB}',
