@@ -1,9 +1,9 @@
 /**
- * Diagnostic reports of Node, where somebody has turned them on, have the environment by default, and with it the secrets of the
- * run. Each thread has a switch of its own, since Node 22.13 and 23.3 (Node.js documentation, "Diagnostic report").
+ * Diagnostic reports of Node hold the environment, and so the secrets of the run, unless this is set. Each thread has
+ * its own switch since Node 22.13 and 23.3 (Node.js documentation, "Diagnostic report").
  */
 export function keepEnvironmentOutOfReports(): void {
-  // The types are those of Node 20, which has no such switch.
+  // The types of Node 20 have no such switch.
   const report: object = process.report;
   if ('excludeEnv' in report) report.excludeEnv = true;
 }

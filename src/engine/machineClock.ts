@@ -1,7 +1,6 @@
-/** Pairs of readings to choose from. */
 const tries = 50;
 
-/** Equal in all threads and processes of the machine: `performance.now()` has a zero of its own in each thread. */
+/** The same in all threads and processes of the machine; `performance.now()` has a different zero in each thread. */
 export function machineClock(): Clock {
   let offsetUs = 0;
   let tightestUs = Infinity;
@@ -16,12 +15,11 @@ export function machineClock(): Clock {
   return { nowUs: () => performance.now() * 1000 + offsetUs };
 }
 
-/** CPU time since the meter was made: of all processes that its host knows of, else of all threads of this one. */
+/** CPU time since construction: of the host's processes if it knows them, else of this process. */
 export class CpuMeter {
   private readonly start = process.cpuUsage();
   private readonly hostUs: (() => number) | undefined;
 
-  /** @param fromUs run time that is now, for hosts that report with a delay */
   constructor(host: { measureCpu?(fromUs: number): () => number } = {}, fromUs = 0) {
     this.hostUs = host.measureCpu?.(fromUs);
   }
@@ -33,31 +31,28 @@ export class CpuMeter {
   }
 }
 
-/** All workers of a run share the zero, so that values of different threads may be subtracted. */
+/** All workers of a run have the same zero. */
 export interface Clock {
   /** Microseconds with fractions. */
   nowUs(): number;
 }
 
-/** Cells of a version (odd while somebody writes), then numbers: see {@link ClockDiscipline}. */
+/** A version (odd during a write), then the numbers of {@link ClockDiscipline}. */
 const versionBytes = 8;
 const cells = { fromUs: 0, offsetUs: 1, untilUs: 2, perUs: 3 } as const;
-/** An offset takes so long to reach its new value, microseconds; longer where that would be a steep change. */
+/** Least time in which an offset reaches its new value, microseconds. */
 const slewUs = 500_000;
-/** Of the time that passes: no clock runs backwards, and what is timed on one clock is wrong by so much at most. */
+/** Largest slope: no clock runs backwards, and an interval is wrong by at most this share. */
 const mostSlewShare = 0.01;
 
-/** How long a {@link ClockDiscipline} takes to change an offset by so much, microseconds. */
 export const slewTimeUs = (changeUs: number): number =>
   Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
 
-/** Shared by all threads of an agent. */
 export const clockMemory = (): SharedArrayBuffer => new SharedArrayBuffer(versionBytes + 8 * 4);
 
 /**
- * Steers the clocks of all threads of an agent at once. The offset is a function of the machine's clock that never jumps:
- * from `fromUs` on it goes evenly to its new value. Whoever reads the clock looks at the version before and after, so that
- * two threads that read the machine's clock at the same moment have the same time.
+ * Steers the clocks of all threads of an agent. The offset never jumps: it changes linearly from `fromUs` on. Readers
+ * check the version before and after, so threads that read at the same moment get the same time.
  */
 export class ClockDiscipline {
   private readonly version: Int32Array;
@@ -71,7 +66,7 @@ export class ClockDiscipline {
     this.line = new Float64Array(memory, versionBytes);
   }
 
-  /** Microseconds to be added to the machine's clock from about half a second from now on. */
+  /** `offsetUs` to add to the machine's clock, reached after about half a second. */
   steer(offsetUs: number): void {
     const { line, version } = this;
     Atomics.add(version, 0, 1);
@@ -87,7 +82,6 @@ export class ClockDiscipline {
   }
 }
 
-/** The machine's clock as a {@link ClockDiscipline} steers it. */
 export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
   const version = new Int32Array(memory, 0, 1);
   const line = new Float64Array(memory, versionBytes);
@@ -97,7 +91,7 @@ export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
         const before = Atomics.load(version, 0);
         const machineUs = machine.nowUs();
         const us = machineUs + offsetAt(line, machineUs);
-        // It is written in a few instructions, about once a second.
+        // Writes take a few instructions, about once a second.
         if (before % 2 === 0 && Atomics.load(version, 0) === before) return us;
       }
     },

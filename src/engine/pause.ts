@@ -1,6 +1,4 @@
-// Waits that may end before their time.
-
-/** Settles after that time, or when the signal is aborted. */
+/** Resolves after that time, or when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
@@ -14,16 +12,15 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Lets several wait until something has come of what changes. */
+/** Lets several callers wait for a condition; `changed` makes them check again. */
 export class Changes {
   private readonly waiting = new Set<() => void>();
 
-  /** They look again. */
   changed(): void {
     for (const look of [...this.waiting]) look();
   }
 
-  /** Settles when the condition holds or the time is up, whatever else happens. */
+  /** Resolves when the condition holds or the time is up. */
   until(holds: () => boolean, withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const settle = (): void => {

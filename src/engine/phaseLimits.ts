@@ -1,16 +1,14 @@
-/** How long a phase of a run may take where every connection and every call takes as long as it may. */
 import type { Plan } from '../plan/plan';
 import { populationsOf } from '../plan/population';
 
-/** Connections that a worker prepares at once. */
 export const preparedAtOnce = 100;
-/** Until a call of the preparation is given up. */
+/** Timeout of a call during preparation. */
 export const answerTimeoutMs = 10_000;
 
 const mostOfOneWorker = (plan: Plan, connections: number): number =>
   Math.ceil(connections / plan.workers.length);
 
-/** From the first connection due until every worker has opened its share of so many, or failed, milliseconds. */
+/** Longest time to open that many connections, milliseconds. */
 export function connectLimitMs(plan: Plan, connections: number): number {
   const { arrivingRate, arrival, connectTimeoutMs, workers } = plan;
   const own = mostOfOneWorker(plan, connections);
@@ -23,10 +21,10 @@ export function connectLimitMs(plan: Plan, connections: number): number {
   return waitingMs + batches * (arrival.batchWaitMs + connectTimeoutMs);
 }
 
-/** From the order to prepare until every worker has prepared its connections, or given them up, milliseconds. */
+/** Longest time to prepare that many connections, milliseconds. */
 export function prepareLimitMs(plan: Plan, connections: number): number {
   const groups = populationsOf(plan).reduce((sum, each) => sum + each.groupsPerConnection, 0);
-  // Asked for its id, a hub answers, and sends it.
+  // Two calls for the id.
   const callsEach = 2 + groups;
   const rounds = Math.ceil(mostOfOneWorker(plan, connections) / preparedAtOnce);
   return rounds * callsEach * answerTimeoutMs;

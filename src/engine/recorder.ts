@@ -22,22 +22,21 @@ import { shownText, type ConnectFailure } from '../wire/connectFailure';
 const examplesPerClass = 3;
 const keptDrops = 100;
 
-/** Targets with counts of their own: each has histograms in each worker. */
+/** Each target has histograms in each worker. */
 const mostTargets = 50;
 
-/** How late messages of a step leave. */
 export class Slip {
   readonly times = new LatencyHistogram();
   maxUs = 0;
 
-  /** One of the warm-up is in no percentile. */
+  /** Warm-up counts only for the maximum. */
   record(us: number, warmup = false): void {
     if (us > this.maxUs) this.maxUs = us;
     if (!warmup) this.times.record(us);
   }
 }
 
-/** How many of the URLs have counts of their own: all, or none where there is one or too many. */
+/** All, or 0 where there is one URL or too many. */
 export function countedTargets(urls: number): number {
   return urls > 1 && urls <= mostTargets ? urls : 0;
 }
@@ -52,19 +51,18 @@ const withoutUndefined = <T extends object>(values: T): WithoutUndefined<T> =>
   ) as WithoutUndefined<T>;
 
 export class EntryRecorder extends MessageCounts {
-  /** Run time in which deliveries count that a hub makes by itself. */
   measureUs = 0;
   untilUs = Infinity;
-  /** By how much the clocks of two agents may differ in the step. */
+  /** Uncertainty between the clocks of two agents in this step. */
   ambiguousUs = 0;
-  /** Run time at which the measured time ends, by the clock of the worker, whoever leads. */
+  /** End of the measured time by the worker's clock. */
   measuredUntilUs = Infinity;
 
-  /** Of sessions: where each call counts, by its number; what they have counted is taken as the entry's, too. */
+  /** Of sessions, one for each call; their counts are added to the entry's. */
   calls: readonly CallRecorder[] | undefined;
   sessions: SessionCounts | undefined;
 
-  /** @param slip of the step: how late messages leave is the generator's, not an entry's */
+  /** @param slip of the step: late sending is the generator's fault, not an entry's */
   constructor(readonly slip = new Slip()) {
     super();
   }
@@ -86,7 +84,6 @@ export class EntryRecorder extends MessageCounts {
     this.sessions = new SessionCounts();
   }
 
-  /** Since the last call; see {@link MessageCounts.take}. */
   sampleEntry(keep: boolean): EntrySample {
     const { calls, sessions } = this;
     if (calls === undefined) return this.take(keep);
@@ -103,7 +100,7 @@ export class EntryRecorder extends MessageCounts {
 
 export class CallRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
-  /** Of the first of them, until it is taken. */
+  /** First error text since the last sample. */
   errorText: string | undefined;
   private hasText = false;
   brokenOff = 0;
@@ -133,25 +130,27 @@ export class CallRecorder extends EntryRecorder {
 export class StepRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
   warmupErrors: ErrorCounts = {};
-  /** Nothing is measured yet, and errors are counted apart. */
+  /** During warm-up errors are counted apart. */
   warming = false;
-  /** Where senders and receivers count: one for each entry, this one where there is only one. */
+  /** One per entry; the step itself where there is only one entry. */
   readonly entries: readonly EntryRecorder[];
-  /** Where connections move. */
   membership: MembershipCounts | undefined;
-  /** What hubs send on their own in its measured time, of run time in microseconds. */
+  /** Messages the hub sends by itself. */
   readonly pushed = new PushedCounts();
   measuredFromUs = 0;
   measuredToUs = Infinity;
-  /** After its drain a step still counts deliveries, as late ones. */
+  /** After the drain, deliveries count as late. */
   drained = false;
-  /** Payload of its messages, where that is the step's. */
+  /** Payload of its messages, in a search for the message size. */
   messageBytes: number | undefined;
-  /** Run time at which its drain ends at the latest. */
+  /** Run time at which the drain ends at the latest. */
   lateFromUs = Infinity;
-  /** What has left after the measured time is waited for as long. */
+  /** Messages sent after the measured time have the full drain time. */
   drainUs = 0;
-  /** By agent: how long before it was sent one of its messages came at most, microseconds; and of whom that is news. */
+  /**
+   * By agent: the largest time, microseconds, by which a message arrived before it was sent; and whose maximum is
+   * new.
+   */
   private readonly mostAhead = new Map<number, number>();
   private readonly news = new Set<number>();
   private suspendedUs = 0;
@@ -167,7 +166,7 @@ export class StepRecorder extends EntryRecorder {
       entries === 1 ? [this] : Array.from({ length: entries }, () => new EntryRecorder(this.slip));
   }
 
-  /** For so long the worker did not read, or not run at all, while the step was measured or drained. */
+  /** Longest gap without reading, and longest suspension, while the step was measured or drained. */
   didNotRead(readGapUs: number, suspendedUs: number): void {
     if (this.drained) return;
     this.readGapMaxUs = Math.max(this.readGapMaxUs, readGapUs);
@@ -191,14 +190,14 @@ export class StepRecorder extends EntryRecorder {
     return Math.max(this.lateFromUs, sentUs + this.drainUs);
   }
 
-  /** A delivery of that agent came so long before it was sent. */
+  /** A message of that agent arrived before it was sent, by its clock. */
   cameAhead(agent: number, us: number): void {
     if (us <= (this.mostAhead.get(agent) ?? 0)) return;
     this.mostAhead.set(agent, us);
     this.news.add(agent);
   }
 
-  /** Since the last call; undefined when nothing was counted. */
+  /** Undefined when nothing was counted. */
   sample(): StepSample | undefined {
     const keep = !this.drained;
     const entries =
@@ -211,7 +210,7 @@ export class StepRecorder extends EntryRecorder {
     const pushed = this.pushed.take();
     const [slipMaxUs, readGapMaxUs] = [this.slip.maxUs, this.readGapMaxUs].map(Math.ceil);
     const warmupErrors = isEmpty(this.warmupErrors) ? undefined : this.warmupErrors;
-    // A session may begin, or a callback come, in a second without a message.
+    // Sessions may begin, or callbacks come, in a second without messages.
     const anything =
       !isEmpty(errors) ||
       warmupErrors ||
@@ -244,7 +243,7 @@ const isEmptyObject = (value: unknown): boolean =>
 
 const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 
-/** A call of a client method, when it came; `bytes` without what marks its end. */
+/** A client method called by the hub; `bytes` without record separator or length prefix. */
 export interface Push {
   readonly name: string;
   readonly bytes: number;
@@ -253,13 +252,12 @@ export interface Push {
 
 export class Recorder {
   readonly steps: StepRecorder[] = [];
-  /** One for each URL, where targets have counts of their own; else empty. */
+  /** One per URL where targets are counted apart; else empty. */
   readonly targets: readonly TargetCounts[];
   current: StepRecorder | undefined;
   readonly soFar: Mutable<ConnectionCounts> = { ...noConnections };
-  /** Set when the run is over. */
   life: ConnectionSample['life'] | undefined;
-  /** Since when what is read now may have waited for it. */
+  /** Since when input read at `nowUs` may have been waiting. */
   unreadSinceUs = (nowUs: number): number => nowUs;
   private readonly reconnectTimes = new LatencyHistogram();
   readonly connectTimes = new LatencyHistogram();
@@ -275,13 +273,13 @@ export class Recorder {
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
     private readonly severalClocks = false,
-    /** Of each entry: how many calls its sessions have. */
+    /** Calls of each entry's session. */
     private readonly calls: readonly number[] = [],
   ) {
     this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
 
-  /** Undefined where the connection's target has no counts of its own. */
+  /** Undefined where targets are not counted apart. */
   target(connection: number): TargetCounts | undefined {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }
@@ -297,7 +295,7 @@ export class Recorder {
     return recorder;
   }
 
-  /** A delivery that was meant and is the first of its number, in that step; `fromAgent`: another one, else absent. */
+  /** Counts the first arrival of an expected delivery. @param fromAgent set if another agent sent it */
   delivered(
     step: number,
     counted: EntryRecorder,
@@ -332,10 +330,8 @@ export class Recorder {
   }
 
   /**
-   * Something has come that is no delivery, and counts in the measured time of the step that goes on.
-   *
-   * @param name of the client method that was called; absent: it answers something, and only its bytes count
-   * @param bytes without what marks its end
+   * Counts a message that is no delivery. @param name client method; absent for completions and items, of which only
+   * bytes count
    */
   arrived(nowUs: number, wireBytes: number, name?: string, bytes = 0): void {
     const step = this.current;
@@ -344,19 +340,19 @@ export class Recorder {
     if (name !== undefined) step.pushed.add(name, 1, bytes);
   }
 
-  /** The step that goes on ends before its time. */
+  /** The current step ends early. */
   endMeasuring(nowUs: number): void {
     const step = this.current;
     if (step !== undefined) step.measuredToUs = Math.min(step.measuredToUs, nowUs);
   }
 
-  /** A session has waited for what had come then: it is a delivery after all. */
+  /** A session has waited for this push: it is a delivery after all. */
   awaited({ name, bytes, atUs }: Push): void {
     const step = this.current!;
     if (atUs >= step.measuredFromUs && atUs <= step.measuredToUs) step.pushed.add(name, -1, -bytes);
   }
 
-  /** With the split of the try that succeeded. */
+  /** `phases` of the try that succeeded. */
   opened(connection: number, tookUs: number, phases: PhaseTimes): void {
     this.soFar.connected += 1;
     this.connectTimes.record(tookUs);
@@ -381,7 +377,7 @@ export class Recorder {
     this.error(errorClass, message);
   }
 
-  /** A connection that had counted as failed was opened after all. */
+  /** It had counted as failed before. */
   openedAfterAll(connection: number, tookUs: number, phases: PhaseTimes): void {
     this.soFar.failed -= 1;
     this.soFar.openedLate += 1;
@@ -395,7 +391,7 @@ export class Recorder {
     this.reconnectTimes.record(tookUs);
   }
 
-  /** Closed without our asking; `first` the first time this happens to the connection. */
+  /** Dropped; `first`: for the first time. */
   lost(drop: DroppedConnection & { readonly errorClass: ErrorClass }, first: boolean): void {
     this.soFar.drops += 1;
     if (first) {
@@ -407,7 +403,7 @@ export class Recorder {
     if ((this.keptDrops += 1) <= keptDrops) this.droppedOnes.push(drop);
   }
 
-  /** @param call of the current step, where it was one of a session */
+  /** @param call of a session in the current step */
   error(errorClass: ErrorClass, text: string, call?: CallRecorder): void {
     this.errors[errorClass] = (this.errors[errorClass] ?? 0) + 1;
     const step = this.current;
@@ -422,7 +418,6 @@ export class Recorder {
     }
   }
 
-  /** Since the last call. */
   take(worker: number, tick: number, generator: GeneratorSample): Omit<WorkerSample, 'atUs'> {
     const steps: StepSample[] = [];
     for (const recorder of this.steps) {

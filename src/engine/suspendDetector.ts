@@ -1,33 +1,31 @@
 /**
- * Notices that its process did not run for a while: it was suspended (a stop signal, a debugger), or the machine slept.
- * Something else on the processor is no standstill: then the process runs, too, if slowly.
+ * Detects that this process was suspended (a stop signal, a debugger) or that the machine slept. A busy processor is
+ * no suspension: the process still runs, only slowly.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** Shorter ones look like those of a busy machine. */
+/** Shorter gaps also occur on a busy machine. */
 const leastUs = 1_000_000;
 const lookMs = 100;
-/** Beyond what the process used between the two looks before: of a standstill, since it may have run up to its begin. */
+/** CPU time allowed within a gap, beyond that of the interval before: the process may have run up to its begin. */
 const mostCpuShare = 0.1;
-/** Of the time: a thread that waited for a processor for longer was not stopped. */
+/** A thread that waited longer for a processor was not stopped. */
 const mostWaitingShare = 0.5;
-/** Machines say in whole seconds how long they are up, so that they seem to sleep for one now and then. */
+/** Uptime comes in whole seconds, so differences are off by up to one. */
 const leastSleepUs = 1_500_000;
 
-/** Microseconds. */
 export interface ClockReadings {
-  /** Monotonic. On Linux it stands still while the machine sleeps. */
+  /** Monotonic; stands still during sleep on Linux. */
   readonly clockUs: number;
-  /** Since the machine was started; goes on while it sleeps, and no step of the system time moves it. */
+  /** Since boot; goes on during sleep, unaffected by changes of the system time. */
   readonly uptimeUs: number;
-  /** CPU time of the process. */
   readonly cpuUs: number;
-  /** Time in which this thread could have run and others had the processors; 0 where the system does not say. */
+  /** Time this thread was runnable without a processor; 0 where unknown. */
   readonly waitedUs: number;
 }
 
-/** Of the thread that asks, see `proc_pid_schedstat` of Linux: nanoseconds on a processor, and waiting for one. */
+/** From `proc_pid_schedstat` of Linux: nanoseconds on a processor, and waiting for one. */
 function waitedUs(): number {
   if (process.platform !== 'linux') return 0;
   try {
@@ -44,7 +42,7 @@ function readClocks(): ClockReadings {
   for (;;) {
     const clockUs = monotonicUs();
     const uptimeUs = uptime() * 1_000_000;
-    // Others may have had the processor in between.
+    // Read again if the thread was interrupted between the readings.
     if (monotonicUs() - clockUs > leastUs / 10) continue;
     const { user, system } = process.cpuUsage();
     return { clockUs, uptimeUs, cpuUs: user + system, waitedUs: waitedUs() };
@@ -78,7 +76,6 @@ export class SuspendDetector {
       this.longestUs = Math.max(this.longestUs, tookUs);
   }
 
-  /** The longest since the last call, microseconds; 0 where there was none. */
   takeUs(): number {
     this.look();
     const us = this.longestUs;

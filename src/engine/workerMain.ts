@@ -15,23 +15,23 @@ import { SharedReach } from './prepare/sharedReach';
 import { SuspendDetector } from './suspendDetector';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
-// Entry of the worker bundle: a thread or a process around a WorkerRun, nothing else.
+// Entry point of the worker bundle, as a thread or as a process.
 
-/** To whoever leads. */
+/** Connection to the lead. */
 interface Link {
-  /** `sent` is called once it is on its way. */
+  /** `sent` runs once the fact is handed over. */
   post(fact: FromWorker, sent?: () => void): void;
   onOrder(take: (order: ToWorker) => void): void;
 }
 
 type MembershipGiven = Parameters<WorkerSurroundings['membership']>;
 
-/** From the end of its work; sockets that still shake hands must not keep it. */
+/** Sockets still closing must not keep the process alive longer. */
 const goodbyeMs = 200;
-/** Between two looks at how many connections take part, where it matters when they are back. */
+/** How often reconnects are reported in between samples. */
 const lookMs = 20;
 
-/** An uncaught error ends thread or process, and the main side sees it with its stack. */
+/** An uncaught error ends the thread or process; the lead gets its stack. */
 const failed = (error: unknown): void => {
   setImmediate(() => {
     throw error;
@@ -64,7 +64,7 @@ function work(start: ThreadStart, link: Link): void {
 
 type Parts = Pick<WorkerSurroundings, 'codec' | 'sessions' | 'Persistent'>;
 
-/** What only some plans need is loaded for them. */
+/** Loads only what the plan needs. */
 async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Promise<Parts> {
   const hasSessions = entries.some(({ run }) => run.session !== undefined);
   const persists = entries.some(({ run }) => run.via === 'persistent');
@@ -89,7 +89,7 @@ function workAsProcess(start: WorkerStart): void {
   const { plan } = start;
   const memory = memoryOf(plan);
   const send = (report: ProcessReport, sent = (): void => undefined): void => {
-    // A lead that is gone is noticed by the end of its link.
+    // A dead lead is noticed by `disconnect`.
     process.send!(report, undefined, undefined, () => sent());
   };
   const link: Link = {
@@ -119,7 +119,7 @@ if (parentPort !== null) {
   });
 } else if (process.send !== undefined) {
   process.once('message', (start) => workAsProcess(start as WorkerStart));
-  // Without a lead there is nothing to do. A signal to all processes of a terminal is for the lead, which ends its workers.
+  // Without a lead the worker ends. Signals to the whole process group are for the lead, which ends its workers.
   process.once('disconnect', () => process.exit(0));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => undefined);

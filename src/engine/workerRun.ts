@@ -31,43 +31,38 @@ import { MemberChanges, MembersElsewhere } from './prepare/membersElsewhere';
 import type { SharedReach } from './prepare/sharedReach';
 
 const tickUs = 1_000_000;
-/** A standstill that is over before the measured time is noticed by then. */
+/** Suspensions that end before the measured time are noticed within this time. */
 const noticedUs = 50_000;
 
 export interface WorkerSurroundings extends WorkerSockets {
   readonly nap: (ms: number) => void;
-  /** Joins the other workers of the agent; `nowUs` is run time. */
   readonly membership: (
     populations: readonly Population[],
     nowUs: () => number,
     changed?: MemberChanged,
   ) => SharedMembers;
-  /** Where it is measured when messages have reached all their receivers. */
+  /** Absent: time to all is not measured. */
   readonly reach?: SharedReach | undefined;
-  /** What workers of the agent count the rows in that their calls share. */
+  /** Shared counter of the rows taken. */
   readonly rows?: SharedArrayBuffer | undefined;
-  /** Where the clocks are real. */
   readonly suspendDetector?: Pick<SuspendDetector, 'takeUs'> | undefined;
-  /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
-  /** Where messages are sent over a connection to the service. */
   readonly Persistent?: typeof PersistentSends | undefined;
 }
 
-/** Of the step that is going on, run time. */
 interface StepWindow {
   readonly index: number;
   readonly measureUs: number;
   readonly endUs: number;
 }
 
-/** One worker's part of a run: takes orders, posts facts. Callable without a thread. */
+/** One worker's part of a run: takes orders, posts facts. Needs no thread. */
 export class WorkerRun implements Driven {
   private readonly populations: readonly Population[];
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: SharedMembers;
-  /** Both only where the plan has several agents. */
+  /** Only with several agents. */
   private readonly changes: MemberChanges | undefined;
   private readonly elsewhere: MembersElsewhere | undefined;
   private readonly connections: Connections;
@@ -82,7 +77,7 @@ export class WorkerRun implements Driven {
   private nextTick: number;
   private nextPingsUs = 0;
   private window: StepWindow | undefined;
-  /** Step whose measured time is going on; 0 outside. */
+  /** Index of the step being measured; 0 outside. */
   private measuring = 0;
   private borderUs = Infinity;
 
@@ -162,7 +157,7 @@ export class WorkerRun implements Driven {
     switch (order.type) {
       case 'connect':
         this.loop.begin(this);
-        // The server connection goes first: clients may take all that the size of the service has.
+        // The server connection first: clients may use up all connections of the service.
         await Promise.all([
           this.service?.senders.persistent?.open(),
           this.connections.openAll(order.atUs, order.from, order.to),
@@ -175,7 +170,7 @@ export class WorkerRun implements Driven {
         break;
       case 'identify':
         this.populations.forEach(({ fixedTargets }, position) => {
-          // A service knows users by their names, a hub connections by the ids that they have sent.
+          // Services address users by name, hubs connections by id.
           const byName = this.start.plan.entries[position]!.run.via !== undefined;
           const { members } = this;
           if (fixedTargets !== undefined)
@@ -231,7 +226,7 @@ export class WorkerRun implements Driven {
     }
   }
 
-  /** Lets the open connections take part, but for those in their last moment, whose messages would be lost. */
+  /** Connections about to close stay out: their messages would be lost. */
   private async prepare(step: number): Promise<void> {
     const { connections, life, members, preparation } = this;
     const leaves = (connection: HubConnection): boolean => life?.isLeaving(connection) === true;
@@ -254,7 +249,7 @@ export class WorkerRun implements Driven {
     }
   }
 
-  /** Clients of Azure SignalR Service have no hub to ask when there is no app server; plain ones cannot ask. */
+  /** Joins by REST: without an app server no hub can be asked, and plain WebSocket clients cannot ask. */
   private joinFor(): ConstructorParameters<typeof Preparation>[3] {
     const { rest } = this.service?.senders ?? {};
     const { plan } = this.start;
@@ -281,7 +276,6 @@ export class WorkerRun implements Driven {
     });
   }
 
-  /** The connection is gone, or about to go. */
   private takesNoPart(connection: HubConnection): void {
     const { index } = connection;
     this.members.leave(index);
@@ -348,7 +342,7 @@ export class WorkerRun implements Driven {
     return state === 'more';
   }
 
-  /** At other moments than other workers; the loop comes by that often anyway, and is not woken for it. */
+  /** Workers ping at different times; uses wake-ups of the loop that happen anyway. */
   private ping(nowUs: number): void {
     const { plan, worker } = this.start;
     const offsetUs = (pingTurnUs * worker) / plan.workers.length;
@@ -357,7 +351,7 @@ export class WorkerRun implements Driven {
     this.nextPingsUs = (turn + 1) * pingTurnUs + offsetUs;
   }
 
-  /** Into the measured time of the step, or out of it: no sample spans the border. */
+  /** Enters or leaves the measured time: no sample spans that border. */
   private crossBorder(): void {
     const { index, measureUs, endUs } = this.window!;
     this.sample(false);
@@ -398,13 +392,13 @@ export class WorkerRun implements Driven {
   }
 }
 
-/** All that has come by now: the event loop goes round once in between. */
+/** Resolves when all input that has arrived is read: after one turn of the event loop. */
 const allRead = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve));
   });
 
-/** Name of the first group that the connection is in; undefined where there are none. */
+/** Undefined where there are no groups. */
 function groupOf(populations: readonly Population[], index: number): string | undefined {
   const population = populations.find(({ audience }) => audience === 'group');
   return population?.groupName(population.groupOf(index, 0));

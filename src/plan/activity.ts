@@ -5,16 +5,16 @@ interface Corner {
   readonly value: number;
 }
 
-/** How many of a step's senders send at a moment, by its stages. Times are microseconds from the step's start. */
+/** Number of active senders over time, by the stages of a step. Times are microseconds from its start. */
 export class Activity {
   private readonly corners: readonly Corner[];
 
-  /** `startUs`: when the first stage begins, after the warm-up; `share`: of one entry of a mix, in all senders. */
+  /** `startUs`: end of the warm-up; `share`: the entry's share of all senders. */
   constructor({ from, stages }: StagesSpec, startUs = 0, share = 1) {
     let atUs = startUs;
     const corners: Corner[] = [{ atUs, value: from * share }];
     const add = (value: number): void => {
-      // Of several at one time the first and the last count: nobody takes part for no time.
+      // Of several corners at one time only the first and last matter.
       if (corners.at(-2)?.atUs === atUs && corners.at(-1)!.atUs === atUs) corners.pop();
       corners.push({ atUs, value });
     };
@@ -27,7 +27,7 @@ export class Activity {
     this.corners = corners;
   }
 
-  /** Fractions are those of a ramp; before the first stage as at its begin, after the last one as at its end. */
+  /** Interpolated; constant before the first and after the last stage. */
   at(us: number): number {
     const { corners } = this;
     const next = this.nextCorner(us);
@@ -38,7 +38,7 @@ export class Activity {
     return before.value + passed * (after.value - before.value);
   }
 
-  /** Number of the first one that is later. */
+  /** Index of the first corner after that time. */
   private nextCorner(us: number): number {
     let [from, to] = [0, this.corners.length];
     while (from < to) {
@@ -49,17 +49,17 @@ export class Activity {
     return from;
   }
 
-  /** Senders take part in the order of their ranks; a ramp is rounded to whole senders. */
+  /** Senders are active in the order of their ranks. */
   isActive(rank: number, us: number): boolean {
     return this.at(us) > rank + 0.5;
   }
 
-  /** From when on the sender takes part next, at or after that time; Infinity when it does no more. */
+  /** First time from `us` on at which the sender is active; Infinity if never. */
   activeFromUs(rank: number, us: number): number {
     const { corners } = this;
     const least = rank + 0.5;
     if (this.at(us) > least) return us;
-    // Two may lie at that time.
+    // Two corners may have that time.
     for (let at = Math.max(1, this.nextCorner(us) - 2); at < corners.length; at++) {
       const [from, to] = [corners[at - 1]!, corners[at]!];
       if (to.atUs < us || to.value <= least) continue;

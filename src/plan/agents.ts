@@ -1,6 +1,6 @@
 /**
- * An *agent* is one process that generates load, with worker threads of its own. Agent a of N with w workers each has the
- * workers a·w … a·w + w − 1, and connection i belongs to worker i mod (N·w).
+ * An *agent* is one process that generates load with its own workers. Agent a of N with w workers each has the
+ * workers a·w … a·w + w − 1; connection i belongs to worker i mod (N·w).
  */
 import type { Plan } from './plan';
 
@@ -8,11 +8,10 @@ type Shared = Pick<Plan, 'agents' | 'workers'>;
 
 export const agentsOf = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
 
-/** Whether what one agent has sent may come to another whose clock differs. */
+/** Whether agents have different clocks. */
 export const haveOwnClocks = (plan: Pick<Plan, 'agents' | 'oneClock'>): boolean =>
   agentsOf(plan) > 1 && plan.oneClock !== true;
 
-/** Of each agent. */
 const workersEach = (plan: Shared): number => plan.workers.length / agentsOf(plan);
 
 export const agentOfWorker = (plan: Shared, worker: number): number =>
@@ -21,13 +20,11 @@ export const agentOfWorker = (plan: Shared, worker: number): number =>
 export const agentOfConnection = (plan: Shared, connection: number): number =>
   agentOfWorker(plan, connection % plan.workers.length);
 
-/** Numbers of an agent's workers, rising. */
 export function workersOfAgent(plan: Shared, agent: number): number[] {
   const each = workersEach(plan);
   return Array.from({ length: each }, (_, at) => agent * each + at);
 }
 
-/** Those of an agent, rising. */
 export function connectionsOfAgent(
   plan: Shared & Pick<Plan, 'connections'>,
   agent: number,
@@ -38,7 +35,7 @@ export function connectionsOfAgent(
   return Uint32Array.from(own);
 }
 
-/** Splits `total` into whole parts that differ by at most one and sum to it. */
+/** Whole parts that differ by at most one. */
 export function split(total: number, parts: number): number[] {
   return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
 }

@@ -6,22 +6,20 @@ interface ArrivalMode {
   readonly mode: BatchMode;
   /** The worker's part of `arrivingRate`, at least 1. */
   readonly share: number;
-  /** Pause between the batches of LowPress. */
+  /** Pause between batches of LowPress. */
   readonly batchWaitMs: number;
 }
 
 const periodMs = 100;
 
 /**
- * How many connects may have begun, for the ramp modes of the Azure SignalR benchmark:
+ * How many connects may have begun, by the ramp modes of the Azure SignalR benchmark:
  *
- * - `HighPress` limits the connects in flight: half of the share at first, one more each 100 ms up to it;
- * - `LowPress` begins a batch of the share, and the next one after the pause, whatever became of the first;
- * - `LimitRatePress` fills a bucket each 100 ms with a tenth of the share, but with no more than were over
- *   in that time unless none was; as many times as the share is, with one more;
- * - `ExtLimitRatePress` fills it with a tenth of the share.
- *
- * Time and progress are handed in; no clock is in here.
+ * - `HighPress` limits the connects in flight: half of the share at first, one more every 100 ms;
+ * - `LowPress` begins a batch of the share after each pause;
+ * - `LimitRatePress` adds a tenth of the share every 100 ms, but no more than ended in that time unless none did, and
+ *   at first one more each time;
+ * - `ExtLimitRatePress` adds a tenth of the share every 100 ms.
  */
 export class Arrivals {
   private periods = 0;
@@ -30,7 +28,7 @@ export class Arrivals {
 
   constructor(private readonly arrival: ArrivalMode) {}
 
-  /** `elapsedMs` since the ramp began, which must not fall; `over`: connects that have succeeded or failed. */
+  /** `elapsedMs` must not fall; `over`: connects that have succeeded or failed. */
   mayHaveBegun(elapsedMs: number, over: number): number {
     const { mode, share, batchWaitMs } = this.arrival;
     const periods = Math.floor(elapsedMs / periodMs);
@@ -47,11 +45,11 @@ export class Arrivals {
     }
   }
 
-  /** One more each time at first lets the rate grow again after connects that took long. */
+  /** One more each time at first: the rate recovers after slow connects. */
   private fill(periods: number, over: number): void {
     const { share } = this.arrival;
     const ended = over - this.overBefore;
-    // A fraction of a connect could not begin yet, so it cannot be over either.
+    // A fraction of a connect cannot have ended.
     const most = ended === 0 ? share : ended + (this.filled % 1);
     this.filled += Math.min((share * (periods - this.periods) * periodMs) / 1000, most);
     this.filled += Math.min(periods, share) - Math.min(this.periods, share);
@@ -60,11 +58,10 @@ export class Arrivals {
   }
 }
 
-/** Pauses of the official clients' `withAutomaticReconnect`; the last one repeats here. */
+/** Delays of `withAutomaticReconnect` in the official clients; the last one repeats. */
 const signalrMs = [0, 2000, 10_000, 30_000];
 const longestMs = 30_000;
 
-/** Milliseconds before a dropped connection is opened again, after that many failed tries. */
 export function reconnectDelayMs(
   { policy, delayMs }: Pick<PlanLife, 'policy' | 'delayMs'>,
   attempt: number,
@@ -76,7 +73,7 @@ export function reconnectDelayMs(
     case 'fixed':
       return delayMs;
     case 'exponential':
-      // Spread over half to one and a half, so that those dropped together do not come back together.
+      // Spread over 50 % to 150 %, so that they do not all come back at once.
       return Math.min(longestMs, delayMs * 2 ** Math.min(attempt, 30)) * (0.5 + random.next());
     case 'signalr':
       return signalrMs[Math.min(attempt, signalrMs.length - 1)]!;

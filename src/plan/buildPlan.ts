@@ -14,14 +14,14 @@ import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from
 import { scenarioAt } from '../scenario/searched';
 
 interface PlanOptions {
-  /** Worker threads of all agents to split the load over; at most one per connection is used, and one at least in each. */
+  /** Of all agents; at most one per connection, at least one per agent. */
   readonly workers: number;
-  /** Processes, on one machine or several, that have as many workers each; absent: one. */
+  /** Processes with equal numbers of workers; absent: one. */
   readonly agents?: number;
   /** See {@link Plan}. */
   readonly oneClock?: true;
   readonly seed: number;
-  /** Marks this run's messages among those of others, 32 bits; to be drawn anew for each run. */
+  /** Distinguishes messages of this run from others, 32 bits. */
   readonly runId: number;
 }
 
@@ -33,12 +33,7 @@ const bySubprotocol = {
   reliableProtobuf: 'webpubsubReliableProtobuf',
 } as const;
 
-/**
- * The same scenario and options give the same plan.
- *
- * @throws ExpectedError `time-to-all-agents` when the time until a message has reached all is asked of several agents;
- *   `replay-agents` when a recording is replayed on several
- */
+/** Deterministic. @throws ExpectedError `time-to-all-agents`, `replay-agents` for what one agent alone can do */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { agents = 1, oneClock } = options;
   const refusal = agents > 1 ? whyOneProcess(scenario, oneClock ? 'process' : 'agent') : undefined;
@@ -59,7 +54,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       connections: Math.ceil((scenario.connections * index) / rounds),
     }),
     ...(scenario.stages && { stages: scenario.stages }),
-    // There is nothing to warm up where nothing is sent.
+    // Nothing is sent, so there is no warm-up.
     warmupMs: rounds === undefined ? scenario.warmupMs : 0,
     measureMs: scenario.singleStepDurationMs,
     drainMs: scenario.drainMs,
@@ -104,7 +99,7 @@ function protocolOf({ service, connectionType, protocol, subprotocol }: Scenario
   return connectionType === 'AspNet' ? 'classic' : protocol;
 }
 
-/** What of a scenario only a single agent can measure, as it is called there; undefined where there is nothing. */
+/** The refusal if only one agent (or process) can measure this scenario; else undefined. */
 export function whyOneProcess(
   scenario: Scenario,
   one: 'agent' | 'process',
@@ -123,7 +118,7 @@ export function whyOneProcess(
   return undefined;
 }
 
-/** The modes that open by batches or limit the connects in flight themselves must not be held back. */
+/** Ramp modes with batches limit the connects in flight themselves. */
 export function connectInFlightOf({
   arrivingBatchMode,
   arrivingRate,
@@ -155,7 +150,7 @@ function lifeOf(scenario: Scenario): PlanLife | undefined {
   };
 }
 
-/** What the parameters of a use case mean for a run; an unknown use case is a defect of whoever asks. */
+/** @throws on an unknown use case, which is a defect of the caller */
 export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
   const useCase = findUseCase(name);
   if (useCase === undefined) throw new Error(`there is no use case ${name}`);
@@ -177,7 +172,6 @@ export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
   };
 }
 
-/** Half of the interval. */
 const usualSpread = 0.5;
 
 function intervalsOf({
@@ -199,18 +193,15 @@ function groupsOf(parameters: Parameters): PlanGroups {
   };
 }
 
-/** Of a run, or of a capacity search where the scenario asks for one. @throws as {@link buildPlan} */
+/** Plan of a run or of a capacity search. @throws as {@link buildPlan} */
 export const buildRunPlan = (scenario: Scenario, options: PlanOptions): Plan =>
   scenario.search === undefined ? buildPlan(scenario, options) : buildSearchPlan(scenario, options);
 
-/**
- * The plan of a capacity search has room for its highest value, and each step as it is decided on. Its only step has the
- * highest value: who may send or receive at all follows from it.
- */
+/** The plan of a capacity search has one step, with the highest value: it determines who may send or receive. */
 export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { search, repair, lifetimeMs } = scenario;
   if (search === undefined) throw new Error('nothing is searched');
-  // Connections that a step too many has cost must come back before the next one.
+  // Connections dropped by an overload must come back for the next step.
   const life = { repair: repair || lifetimeMs === undefined };
   return {
     ...buildPlan({ ...scenarioAt(scenario, search.to), ...life }, options),
@@ -218,7 +209,7 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
   };
 }
 
-/** What differs from the plan in a step with that value. */
+/** Builds the step of a search for a value. */
 export function searchStepOf(scenario: Scenario): (value: number, index: number) => PlanStep {
   return (value, index) => {
     const at = scenarioAt(scenario, value);

@@ -2,7 +2,7 @@ import { seededRandom, type Random } from '../base/random';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { Plan } from './plan';
 
-/** What random numbers are drawn for, so that more draws of one kind change no other; values are arbitrary. */
+/** Independent random sequences, so that draws for one purpose do not change another; values are arbitrary. */
 const purposes = {
   population: 0,
   ramp: 0x3c6ef372,
@@ -13,7 +13,7 @@ const purposes = {
   intervals: 0x7f4a7c15,
 } as const;
 
-/** The same in every run with the seed; without `worker` in all workers, without `entry` in all entries. */
+/** Without `worker` the same in all workers. */
 export const randomFor = (
   { seed }: Pick<Plan, 'seed'>,
   purpose: keyof typeof purposes,
@@ -21,11 +21,11 @@ export const randomFor = (
   entry = 0,
 ): Random => seededRandom(seed ^ purposes[purpose] ^ worker ^ (entry << 16));
 
-/** Seed of the times at which messages of an entry are due in a step; the same in all workers. */
+/** The same in all workers. */
 export const intervalSeed = ({ seed }: Pick<Plan, 'seed'>, entry: number, step: number): number =>
   mixed(seed ^ purposes.intervals ^ mixed((entry << 16) ^ step));
 
-/** Which of `count` URLs a connection of the plan uses; the same in every worker, and after a reconnect. */
+/** Index of the URL a connection uses; the same in every worker and after a reconnect. */
 export function targetOf(
   { targetChoice, seed }: Pick<Plan, 'targetChoice' | 'seed'>,
   count: number,
@@ -36,13 +36,11 @@ export function targetOf(
 }
 
 export interface PayloadPicker {
-  /** Bytes. */
   readonly sizes: readonly number[];
-  /** Place in `sizes` for a message: sender and receivers find the same from what the message carries. */
+  /** Index in `sizes`: receivers compute the same from what the message carries. */
   pick(source: number, stream: number, sequence: number): number;
 }
 
-/** The same seed picks the same sizes. */
 export function payloadPicker(found: readonly PayloadSize[], seed: number): PayloadPicker {
   const sizes = found.map(({ bytes }) => bytes);
   if (sizes.length <= 1) return { sizes, pick: () => 0 };
@@ -58,7 +56,7 @@ export function payloadPicker(found: readonly PayloadSize[], seed: number): Payl
   };
 }
 
-/** Upper bounds of their parts of all 32-bit numbers, in proportion to the weights. */
+/** Upper bounds of each size's part of all 32-bit numbers. */
 function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
   const total = sizes.reduce((sum, { weight }) => sum + weight, 0);
   let sum = 0;
@@ -67,7 +65,7 @@ function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
   return bounds;
 }
 
-/** Spreads 32 bits over 32 bits (the finalizer of MurmurHash3). */
+/** Finalizer of MurmurHash3. */
 export function mixed(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -1,20 +1,20 @@
-/** When one sender's messages are due, where they are not evenly spaced: pure functions of sender and number. */
+/** Uneven due times of one sender: pure functions of sender and message number. */
 import { mixed } from './draws';
 import type { PlanIntervals } from './plan';
 
-/** Times are microseconds from the step's start; numbers of messages count from 0. */
+/** Times are microseconds from the step's start; message numbers begin at 0. */
 export interface Timing {
   firstUs(rank: number): number;
-  /** When message `number` is due, whose predecessor was due, or with closed pacing sent, at `beforeUs`. */
+  /** `beforeUs`: due time of the message before, with closed pacing its send time. */
   nextUs(rank: number, number: number, beforeUs: number): number;
-  /** The first message from `number` on that is due at or after `atUs`, of a sender that was silent until then. */
+  /** First message from `number` on due at or after `atUs`, after a pause of the sender. */
   resumed(rank: number, number: number, atUs: number): { number: number; dueUs: number };
 }
 
-/** Uniform in (0, 1), the same for the same sender, number and purpose: no worker's share of the senders changes it. */
+/** Uniform in (0, 1); the same in all workers for the same arguments. */
 export type Draw = (rank: number, number: number, purpose?: number) => number;
 
-/** A purpose has draws of its own. */
+/** Draws for one purpose are independent of others. */
 const purposes = { gap: 0, angle: 1, phase: 2 } as const;
 const mostPurposes = 4;
 
@@ -23,10 +23,10 @@ export const drawsOf =
   (rank, number, purpose = purposes.gap) =>
     (mixed(seed ^ mixed(rank ^ mixed(number * mostPurposes + purpose))) + 0.5) / 2 ** 32;
 
-/** Fraction of the golden ratio: any first few of its multiples, cut to 0…1, lie about evenly. */
+/** Golden ratio: any first few of its multiples, modulo 1, are about evenly spread. */
 const golden = (Math.sqrt(5) - 1) / 2;
 
-/** A message in each interval, at the place in it that `placeOf` gives (0…1). */
+/** One message per interval; `placeOf` gives its place in it, 0…1. */
 function everyInterval(intervalUs: number, placeOf: Draw): Timing {
   const dueUs = (rank: number, number: number): number =>
     (number + placeOf(rank, number)) * intervalUs;
@@ -42,18 +42,17 @@ function everyInterval(intervalUs: number, placeOf: Draw): Timing {
   };
 }
 
-/** Each sender keeps its interval, and those that send together lie about evenly, however many they are. */
+/** Senders that are active together are about evenly spread, however many they are. */
 export const evenTiming = (intervalUs: number): Timing =>
   everyInterval(intervalUs, (rank) => (rank * golden) % 1);
 
-/** One message in each interval of a sender, somewhere in it: counts stay exact, the order is drawn. */
+/** One message at a random time in each interval: counts stay exact. */
 export const jitterTiming = everyInterval;
 
-/** Gaps that are drawn from a distribution whose mean is the interval. */
+/** Random gaps whose mean is the interval. */
 export function drawnTiming(intervalUs: number, gaps: PlanIntervals, draw: Draw): Timing {
   const { gap, longerGap } = gapsOf(gaps);
-  // Whoever looks at a moment finds itself in a gap that is longer than the usual one, anywhere in it: with that the
-  // rate is the same from the first moment on.
+  // A random moment falls into a longer gap than the average: this keeps the rate constant from the start.
   const restUs = (rank: number, number: number): number =>
     draw(rank, number, purposes.phase) * longerGap(rank, number, draw) * intervalUs;
   return {
@@ -67,14 +66,14 @@ export function drawnTiming(intervalUs: number, gaps: PlanIntervals, draw: Draw)
 type Gap = (rank: number, number: number, draw: Draw) => number;
 
 /**
- * Gaps with mean 1, and those of which each is as likely as it is long (inspection paradox: W. Feller, *An Introduction
- * to Probability Theory*, volume II, I.4).
+ * Gaps with mean 1, and gaps weighted by their length (inspection paradox: W. Feller, *An Introduction to Probability
+ * Theory*, volume II, I.4).
  */
 function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longerGap', Gap> {
   switch (distribution) {
     case 'exponential': {
       const gap: Gap = (rank, number, draw) => -Math.log(draw(rank, number));
-      // Erlang of two: a part of it is exponential again.
+      // Erlang with shape 2: a random part of it is exponential again.
       const longerGap: Gap = (rank, number, draw) =>
         -Math.log(draw(rank, number)) - Math.log(draw(rank, number, purposes.angle));
       return { gap, longerGap };
@@ -82,7 +81,7 @@ function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longer
     case 'uniform': {
       const [least, most] = [1 - spread, 1 + spread];
       return {
-        // Closed pacing: nothing is drawn.
+        // Closed pacing draws nothing.
         gap:
           spread === 0
             ? () => 1

@@ -5,25 +5,22 @@ import type { Timing } from './intervals';
 export interface Pacing {
   /** Infinity without senders. */
   readonly nextDueUs: number;
-  /** Moves past that message, which leaves at `nowUs`; returns the sender's position among the worker's. */
+  /** Takes the next message, sent at `nowUs`; returns its sender's index among the worker's. */
   take(nowUs: number): number;
-  /** Messages of the sender at `position` that are still to be taken and due in [fromUs, untilUs). */
+  /** Messages of a sender not taken yet and due in [fromUs, untilUs). */
   left(position: number, fromUs: number, untilUs: number): number;
 }
 
 /**
- * When a step's messages are due: a pure function of their number.
- *
- * All senders of a step send at the same interval, so the step as a whole is one even stream: message j
- * (from 0) is due at `j × interval / senders`, and sender `j mod senders` sends it. A worker carries
- * out the messages of its own senders; no clock and no timer is in here.
+ * Even due times: message j of a step (from 0) is due at `j × interval / senders`, and sender `j mod senders` sends
+ * it. A worker takes those of its own senders.
  */
 export class Pace implements Pacing {
-  /** Next message of this worker: round (how often each sender has sent) and position in `ranks`. */
+  /** Next message: how often each sender has sent, and the index in `ranks`. */
   private round = 0;
   private position = 0;
 
-  /** `ranks`: this worker's senders among all of the step, rising; `intervalUs` between two messages of one. */
+  /** `ranks`: ranks of this worker's senders among all of the step, rising. */
   constructor(
     private readonly ranks: Uint32Array,
     private readonly senders: number,
@@ -52,7 +49,7 @@ export class Pace implements Pacing {
     return Math.max(0, this.firstRoundAt(untilUs, offset) - firstRound);
   }
 
-  /** First round in which the sender at that offset is due at or after `atUs`, by the same arithmetic as above. */
+  /** First round due at or after `atUs`, by the same arithmetic. */
   private firstRoundAt(atUs: number, offset: number): number {
     let round = Math.ceil(atUs / this.intervalUs - offset);
     while ((round + offset) * this.intervalUs < atUs) round += 1;
@@ -62,23 +59,23 @@ export class Pace implements Pacing {
 }
 
 export interface DrawnPaceSpec {
-  /** This worker's senders among all of the step, rising. */
+  /** Ranks of this worker's senders among all of the step, rising. */
   readonly ranks: Uint32Array;
   readonly timing: Timing;
-  /** Who sends when; absent: all do all the time. */
+  /** Absent: all senders, all the time. */
   readonly activity?: Activity | undefined;
-  /** As in the Azure SignalR benchmark: a gap counts from the send of the message before, so that slowness lowers the rate. */
+  /** As in the Azure SignalR benchmark: intervals count from the previous send, so slowness lowers the rate. */
   readonly closed?: boolean;
 }
 
 type NextDue = ReturnType<Timing['resumed']>;
 
-/** When messages are due that are not evenly spaced, or whose senders come and go: each sender by itself, merged. */
+/** Uneven due times, or a varying number of senders: merges the times of each sender. */
 export class DrawnPace implements Pacing {
   private readonly dueUs: Float64Array;
-  /** Of the next message of each. */
+  /** Number of each sender's next message. */
   private readonly numbers: Uint32Array;
-  /** Positions as a binary heap, the one that is due first on top. */
+  /** Sender indexes as a binary heap by due time. */
   private readonly heap: Uint32Array;
 
   constructor(private readonly spec: DrawnPaceSpec) {
@@ -110,7 +107,7 @@ export class DrawnPace implements Pacing {
     let count = 0;
     while (next.dueUs < untilUs) {
       if (next.dueUs >= fromUs) count += 1;
-      // When the one after that is due depends on when this one leaves.
+      // With closed pacing the next due time depends on when this one is sent.
       if (this.spec.closed) break;
       const rank = this.spec.ranks[position]!;
       const number = next.number + 1;
@@ -130,7 +127,7 @@ export class DrawnPace implements Pacing {
     this.dueUs[position] = next.dueUs;
   }
 
-  /** That message, or the first one after it for which the sender takes part. */
+  /** That message, or the sender's first after it while active. */
   private whenActive(rank: number, number: number, dueUs: number): NextDue {
     const { activity, timing } = this.spec;
     let next: NextDue = { number, dueUs };
@@ -142,7 +139,7 @@ export class DrawnPace implements Pacing {
     return next;
   }
 
-  /** The one on top has a later time now. */
+  /** Restores the heap after its top got a later time. */
   private sink(): void {
     const { heap, dueUs } = this;
     const moved = heap[0]!;

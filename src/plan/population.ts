@@ -13,47 +13,45 @@ import type { Plan, PlanEntry, PlanStep } from './plan';
 import { randomFor } from './draws';
 
 /**
- * Who sends to whom in one entry of a plan. A *source* is a sender's stream to one audience: sequence
- * numbers rise within it. A sender has one source, or one for each group it sends to. Sources and
- * groups are counted from 0 within the entry; in stamps and in shared memory those of all entries
- * follow one another.
+ * Who sends to whom in one entry. A *source* is a sender's sequence of messages to one audience: one per sender, or
+ * one per group it sends to. Sources and groups count from 0 within the entry; stamps and shared memory number those
+ * of all entries consecutively.
  */
 export interface Population {
   readonly audience: Audience;
-  /** Added to a source in a stamp; the entry has `sources` of them. */
+  /** Offset of the entry's sources in stamps. */
   readonly firstSource: number;
   readonly sources: number;
-  /** Added to a group where the members of all entries' groups are counted; the same where entries share them. */
+  /** Offset of its groups in shared memory; equal for entries that share groups. */
   readonly firstGroup: number;
   readonly groupCount: number;
   readonly sourcesPerSender: number;
-  /** In the order in which they become senders, step by step; no connection is in those of two entries. */
+  /** In the order in which they become senders; a connection sends for one entry only. */
   readonly senderOrder: Uint32Array;
-  /** Those that do not send move in and out of the groups; in sessions those that do, by calls of theirs. */
+  /** Connections that do not send move between groups; in sessions the senders do, by calls. */
   readonly othersMove: boolean;
-  /** Where messages go to groups: those of its first slots. */
+  /** Groups each connection joins: its first slots. */
   readonly groupsPerConnection: number;
-  /** 0 ≤ slot < sourcesPerSender. */
   groupOf(connection: number, slot: number): number;
-  /** Name of a group of this run; the run's id keeps concurrent runs apart. */
+  /** Contains the run id, so that concurrent runs do not mix. */
   groupName(group: number): string;
-  /** The other connection a sender writes to for the whole run; undefined when it changes with each message. */
+  /** By sender: its one receiver; undefined when each message has another. */
   readonly fixedTargets?: Uint32Array;
-  /** Whether a message of the source is meant for the receiver. */
+  /** Whether messages of the source go to the receiver. */
   isReceiver(source: number, receiver: number): boolean;
 }
 
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
   Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
-/** Whether its messages have several receivers, of which one is the last. */
+/** Whether messages have several receivers. */
 export const reachesMany = ({ audience }: Pick<Population, 'audience'>): boolean =>
   audience === 'everyone' || audience === 'group';
 
-/** One for each entry; every worker gets the same. */
+/** One per entry; the same in every worker. */
 export function populationsOf(plan: Plan): Population[] {
   const random = randomFor(plan, 'population');
-  // Those that are open in a small step of a search for connections must be able to send in it.
+  // A search for connections needs senders among the first ones.
   const isListed = plan.inOrder === true || plan.search?.of === 'connections';
   let left = isListed ? inOrder(plan.connections) : shuffled(plan.connections, random);
   let [firstSource, groups] = [0, 0];
@@ -62,7 +60,7 @@ export function populationsOf(plan: Plan): Population[] {
     const { audience, othersMove = false, session } = entry.run;
     const { groupCount = 1, sourcesPerSender = 1, ...meant } = meantBy(plan, position, random);
     if (entry.groups?.dealsSenders === true) left = dealtOverGroups(left, groupCount);
-    // The last one's order goes on with those that never send.
+    // The last entry's order includes those that never send.
     const last = position === plan.entries.length - 1;
     const mine = last ? left.length : sendersUpTo(plan, position, plan.steps.length);
     const prefix = plan.entries.length > 1 ? `${position + 1}_` : '';
@@ -94,7 +92,6 @@ export function populationsOf(plan: Plan): Population[] {
   });
 }
 
-/** Of all entries together. */
 export const groupsIn = (populations: readonly Population[]): number =>
   Math.max(...populations.map(({ firstGroup, groupCount }) => firstGroup + groupCount));
 
@@ -141,7 +138,7 @@ function meantBy(plan: Plan, position: number, random: Random): Meant {
   }
 }
 
-/** Each call of a session is a source of its own. */
+/** Each call of a session is a source. */
 function meantBySession(
   plan: Plan,
   { groups }: PlanEntry,
@@ -177,7 +174,7 @@ function meantBySession(
   };
 }
 
-/** Of each connection another one, which is of the same agent: only its own knows who is there. */
+/** Another connection of the same agent, which alone knows whether it is open. */
 function fixedTargetsOf(plan: Plan, random: Random): Uint32Array {
   const agents = agentsOf(plan);
   if (agents === 1) return derangement(plan.connections, random);
@@ -191,7 +188,7 @@ function fixedTargetsOf(plan: Plan, random: Random): Uint32Array {
 }
 
 function meantByStreams({ direction, own }: StreamShape): Meant {
-  // What comes of one's own streams has no stamp.
+  // Items of the user's own streams have no stamp.
   const comesBack = direction !== 'upload' && own === undefined;
   return {
     sourcesPerSender: sourcesOfStreams,
@@ -206,12 +203,11 @@ export function sendersOf({ senders, perEntry }: PlanStep, position: number): nu
   return perEntry === undefined ? senders : perEntry[position]!;
 }
 
-/** Most senders of an entry in any step up to that one (from 1). */
 function sendersUpTo({ steps }: Plan, position: number, step: number): number {
   return Math.max(0, ...steps.slice(0, step).map((one) => sendersOf(one, position)));
 }
 
-/** Connections that send for no entry in any step up to that one (from 1). */
+/** Connections that send for no entry up to that step (from 1). */
 export function silentUpTo(plan: Plan, all: readonly Population[], step: number): Uint32Array {
   return Uint32Array.from(
     all.flatMap(({ senderOrder }, position) => [
@@ -220,7 +216,7 @@ export function silentUpTo(plan: Plan, all: readonly Population[], step: number)
   );
 }
 
-/** −1 when the source belongs to none. */
+/** −1 when there is none. */
 export function entryOfSource(populations: readonly Population[], source: number): number {
   for (let position = 0; position < populations.length; position++) {
     const { firstSource, sources } = populations[position]!;
@@ -229,7 +225,7 @@ export function entryOfSource(populations: readonly Population[], source: number
   return -1;
 }
 
-/** Who does not take part is left out of `targets`, in place: senders write to the next in the cycle instead. */
+/** Removes absent connections from `targets` in place: their senders write to the next in the cycle. */
 export function leaveOut(targets: Uint32Array, takesPart: (connection: number) => boolean): void {
   const original = targets.slice();
   original.forEach((first, sender) => {
@@ -252,7 +248,7 @@ function dealtOverGroups(order: Uint32Array, groupCount: number): Uint32Array {
   return Uint32Array.from(rounds, (entry) => entry.connection);
 }
 
-/** Positions in the sender order that belong to a worker, rising; see {@link import('./pace').Pace}. */
+/** Ranks in `senderOrder` of the senders that belong to a worker, rising. */
 export function ranksOf(
   senderOrder: Uint32Array,
   senders: number,

@@ -1,53 +1,52 @@
 /**
- * What the clients of a recording did, prepared so that workers only send it. The arrays lie in memory that all threads of
- * a process share: nothing is copied or parsed in a worker. A replay has one process, since each other one would get a
- * copy of all of it. Plain data, safe to clone within a process.
+ * A recording prepared for sending. All threads of a process share its memory: workers copy and parse nothing, so a
+ * replay has one process.
  */
 export interface ReplayTracks {
-  /** Recorded clients; connection i does what client i mod `clients` did. */
+  /** Recorded clients; connection i replays client i mod `clients`. */
   readonly clients: number;
-  /** Time over which the replays of a client begin, microseconds. */
+  /** Time over which the replays of one client start, microseconds. */
   readonly spreadUs: number;
-  /** Of each client its first operation, and at the end the number of all of them. */
+  /** Index of each client's first operation, then the number of operations. */
   readonly first: Uint32Array;
-  /** Of each operation when it is due, microseconds from the begin of its client's replay; rising. */
+  /** Due time of each operation, microseconds from the start of its client; rising. */
   readonly dueUs: Float64Array;
-  /** Number of the call it counts as, among those of the entry's session. */
+  /** Index of the call it counts as. */
   readonly call: Uint16Array;
   readonly flags: Uint8Array;
-  /** Of its message in `bytes`: where it begins, how long it is, and how many bytes of it are arguments. */
+  /** Position of its message in `bytes`, and how many bytes are arguments. */
   readonly at: Uint32Array;
   readonly length: Uint32Array;
   readonly payloadBytes: Uint32Array;
-  /** Where the stamp goes, or for Web PubSub the number of its acknowledgement, from the begin of the message; {@link noStamp}: nowhere. */
+  /** Offset of the stamp, for Web PubSub of the acknowledgement id; or {@link noStamp}. */
   readonly stampAt: Uint32Array;
-  /** Operation that opened the stream which this one cancels, or that ends the streams of this call; else its own number. */
+  /** Operation that opened the stream which this one cancels or ends; else its own index. */
   readonly of: Uint32Array;
-  /** Messages in the protocol of the run, one behind the other. */
+  /** Messages in the protocol of the run. */
   readonly bytes: Uint8Array;
-  /** Of each call: the number under which the items of its streams are counted; −1 where it opens none. */
+  /** By call: the one under which items of its stream are counted; −1 without a stream. */
   readonly itemsOf: readonly number[];
 }
 
 export const noStamp = 0xffffffff;
 
 export const replayFlag = {
-  /** An answer was recorded, and is expected. */
+  /** An answer is expected. */
   answered: 1,
-  /** That answer was an error. */
+  /** The answer was an error. */
   refused: 2,
-  /** It cancels a stream, and counts as no call. */
+  /** Cancels a stream. */
   cancels: 4,
-  /** It opens a stream that is cancelled later. */
+  /** Opens a stream that is cancelled later. */
   isCancelled: 8,
-  /** It ends a stream that goes up, and counts as no call. */
+  /** Ends an upload stream. */
   ends: 16,
 } as const;
 
-/** What counts as no call. */
+/** Operations that are no calls. */
 export const uncounted = replayFlag.cancels | replayFlag.ends;
 
-/** When the replay of a connection begins, microseconds from the begin of the step, of so many connections. */
+/** Start of a connection's replay, microseconds from the start of the step. */
 export function replayBeginUs(
   { clients, spreadUs }: Pick<ReplayTracks, 'clients' | 'spreadUs'>,
   connection: number,

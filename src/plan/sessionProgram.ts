@@ -7,17 +7,17 @@ import {
   type SessionStep,
 } from '../usecases/sessionSteps';
 
-/** Of several, each time one is drawn. */
+/** One of several durations, drawn each time. */
 export interface Pause {
   readonly us: readonly number[];
   readonly leastUs: number;
 }
 
-/** One instruction of a session; places are those in the list of them. */
+/** Jump targets are indexes of instructions. */
 export type Instruction =
   | { readonly do: 'call'; readonly call: number }
   | ({ readonly do: 'wait' } & Pause)
-  /** Rounds begin, in the counter of that number. */
+  /** Starts a loop. */
   | { readonly do: 'rounds'; readonly loop: number; readonly end: number }
   | {
       readonly do: 'round';
@@ -26,7 +26,7 @@ export type Instruction =
       readonly every: Pause;
       readonly begin: number;
     }
-  /** The first of the bounds, rising up to 1, that is above what is drawn says where to go on. */
+  /** Jumps to the target of the first bound above a random number; bounds rise to 1. */
   | { readonly do: 'choose'; readonly bounds: readonly number[]; readonly to: readonly number[] }
   | ({ readonly do: 'test'; readonly otherwise: number } & Pick<IfStep, 'name' | 'equals'>)
   | { readonly do: 'jump'; readonly to: number };
@@ -34,13 +34,13 @@ export type Instruction =
 export interface SessionProgram {
   readonly instructions: readonly Instruction[];
   readonly loops: number;
-  /** Some pauses are drawn: a session may take longer than the time to the next. */
+  /** Pauses are random, so a session may outlast its interval. */
   readonly drawsPauses: boolean;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The steps of a session one after the other; calls have the numbers of {@link import('../usecases/sessionSteps').callsOf}. */
+/** Flattens the steps of a session; calls are numbered as by {@link import('../usecases/sessionSteps').callsOf}. */
 export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
   const instructions: Instruction[] = [];
   let [call, loops] = [0, 0];

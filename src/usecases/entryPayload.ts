@@ -4,13 +4,13 @@ import { meanOf, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 import { itemBytes, ownStreamOf } from './streams';
 
 interface EntryPayload {
-  /** Empty for a use case that sends nothing. */
+  /** Empty when nothing is sent. */
   readonly sizes: readonly PayloadSize[];
-  /** Mean of one message in bytes, rounded; 0 where nothing is sent. */
+  /** Mean bytes of a message; 0 when nothing is sent. */
   readonly meanBytes: number;
 }
 
-/** Payloads by the parameters: arguments of one’s own as they measure, else `messageSizes`, else `messageSize`. */
+/** By `arguments`, else `messageSizes`, else `messageSize`. */
 export function payloadOf(parameters: Parameters): EntryPayload {
   const sizes = sizesOf(parameters);
   const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);

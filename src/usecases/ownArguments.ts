@@ -3,38 +3,36 @@ import { isRowName, looksLikeRow, partsIn, type RowName } from '../base/personal
 import { valueText, type Row, type RowValue } from '../base/rows';
 import { bytesOf, meanOf, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 
-/** YAML values whose texts may hold placeholders, such as `{sender}`. `{{` stands for a brace. */
+/** Arguments of a call: YAML values whose texts may hold placeholders, such as `{sender}`. `{{` is a literal brace. */
 
-/** Bytes of what is known only when it runs, for the estimate: usual ids, names and digits. */
+/** Assumed bytes, for the estimate. */
 const usualBytes = {
   ...{ sender: 22, receiver: 22, group: 24 },
   ...{ senderIndex: 4, sequence: 10, time: 13, ticks: 18 },
 } as const;
 
-/** An id, mostly. */
+/** Mostly an id. */
 const usualKeptBytes = 36;
 
 const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
 
 export type Placeholder =
   | { readonly name: keyof typeof usualBytes }
-  /** Random letters and digits; where each message has one of several sizes, `bytes` is their mean. */
+  /** Random letters and digits; with several `sizes`, `bytes` is their mean. */
   | {
       readonly name: 'text';
       readonly bytes: number;
       readonly sizes?: readonly PayloadSize[];
     }
-  /** The content of a file beside the scenario. */
   | { readonly name: 'file'; readonly file: string }
-  /** What a session has kept under that key. */
   | { readonly name: 'kept'; readonly key: string }
-  /** A value of a row: of the sender's identity, or of the data; `asNumber` where a text of a CSV file is one. */
+  /** A value of the sender's identity or of a data row. @param asNumber converts a text */
   | { readonly name: RowName; readonly column: string; readonly asNumber?: true };
 
-/** Placeholders that are a number where they stand alone. */
+/** Numbers when they stand alone. */
 export const numberPlaceholders: readonly string[] = ['senderIndex', 'sequence', 'time', 'ticks'];
 
-/** Every placeholder as it is written, with what it stands for. */
+/** Placeholders as written, for help and completion. */
 export const placeholderWords: readonly { readonly written: string; readonly summary: string }[] = [
   {
     written: '{text:2KB}',
@@ -59,7 +57,7 @@ export const placeholderNames: readonly string[] = placeholderWords.map(({ writt
 
 type OwnPart = string | Placeholder;
 
-/** Something in braces that is not a placeholder, at `offset` of the text. */
+/** Text in braces that is no placeholder, at `offset`. */
 export interface BadPlaceholder {
   readonly offset: number;
   readonly length: number;
@@ -67,7 +65,6 @@ export interface BadPlaceholder {
   readonly problem: 'unknown' | 'size' | 'sizes' | 'file' | 'value' | 'column' | 'rowValue';
 }
 
-/** One argument with its placeholders found. Plain data. */
 export type OwnArgument =
   | { readonly kind: 'value'; readonly value: number | boolean | null }
   | { readonly kind: 'text'; readonly parts: readonly OwnPart[] }
@@ -75,10 +72,10 @@ export type OwnArgument =
   | { readonly kind: 'map'; readonly members: readonly (readonly [string, OwnArgument])[] };
 
 const defaultTextBytes = 2048;
-/** Of one text; the whole message has the same bound. */
+/** Of one text, and of the whole message. */
 export const mostArgumentBytes = largestPayloadBytes;
 
-/** @param isKept whether the session keeps a value of that name; absent where a text is of no session, which has one size */
+/** @param isKept whether the session keeps a value of that name; absent outside of sessions */
 export function partsOf(
   text: string,
   isKept?: (name: string) => boolean,
@@ -90,7 +87,7 @@ export function partsOf(
   const parts = partsIn(text, ({ name, column, value, offset, length }) => {
     const isPlain = value === undefined && column === undefined;
     const kept = isPlain && !placeholderNames.includes(name) && isKept?.(name) === true;
-    // Only kept values have names with digits.
+    // Only names of kept values have digits.
     if ((column !== undefined && !looksLikeRow(name)) || (!kept && /[\d_]/.test(name)))
       return undefined;
     const placeholder: Placeholder | BadPlaceholder['problem'] = kept
@@ -127,7 +124,7 @@ function placeholderOf(
   }
 }
 
-/** Of one size, or several as `messageSizes` has them. */
+/** One size, or several as in `messageSizes`. */
 function textOf(value: string): Placeholder | 'size' {
   const bytes = bytesOf(value);
   if (bytes !== undefined)
@@ -138,7 +135,7 @@ function textOf(value: string): Placeholder | 'size' {
   return { name: 'text', bytes: mean, ...(read.sizes.length > 1 && { sizes: read.sizes }) };
 }
 
-/** The arguments of a scenario, which keeps them as the JSON text of a list. */
+/** Scenarios keep arguments as the JSON text of a list. */
 export function ownArguments(
   json: string,
   isKept?: (name: string) => boolean,
@@ -159,7 +156,6 @@ function argumentOf(value: unknown, isKept?: (name: string) => boolean): OwnArgu
   return { kind: 'value', value: value as number | boolean | null };
 }
 
-/** In the order of the message. */
 export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
   return items.flatMap((item): Placeholder[] => {
     if (item.kind === 'value') return [];
@@ -170,12 +166,11 @@ export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
   });
 }
 
-/** A file's size is not known before the run; it counts as much in the estimate. */
+/** Assumed by the estimate: a file is read only at the run. */
 export const assumedFileBytes = 2048;
-/** The same of a row's value. */
 const assumedRowBytes = 16;
 
-/** About how long the arguments are as JSON text, in bytes. */
+/** Approximate length of the arguments as JSON, in bytes. */
 export function argumentBytes(items: readonly OwnArgument[]): number {
   return items.reduce((sum, item) => sum + 1 + bytesIn(item), 1);
 }
@@ -207,15 +202,15 @@ function partBytes(part: OwnPart): number {
   return isRowName(part.name) ? assumedRowBytes : usualBytes[part.name];
 }
 
-/** How long the names in a message are. Running numbers have a place of their usual length. */
+/** Actual lengths; running numbers are padded to their usual length. */
 interface NameLengths {
-  /** Of the group or the other connection that it names. */
+  /** Group name or connection id. */
   readonly receiver: number;
   readonly sender: number;
   readonly senderIndex: number;
 }
 
-/** By how much they are longer than {@link argumentBytes} takes them for; undefined where the arguments have none. */
+/** How much longer the actual names make a message than {@link argumentBytes} assumes; undefined without names. */
 export function namesBeyond(
   items: readonly OwnArgument[],
 ): ((lengths: NameLengths) => number) | undefined {
@@ -236,12 +231,11 @@ export const rowPlaceholders = (items: readonly OwnArgument[]): readonly RowPlac
 
 export type RowPlaceholder = Extract<Placeholder, { readonly name: RowName }>;
 
-/** The rows of one message. */
 export type RowsOfMessage = Readonly<Partial<Record<RowName, Row>>>;
 
 type TextArgument = Extract<OwnArgument, { readonly kind: 'text' }>;
 
-/** With others in place of the texts, in all depths, in the order of the message. */
+/** Replaces texts at every depth, in the order of the message. */
 export function withTexts(
   items: readonly OwnArgument[],
   of: (text: TextArgument) => OwnArgument,
@@ -257,7 +251,7 @@ export function withTexts(
   });
 }
 
-/** With values of rows in place of their placeholders; one that is the whole of a text keeps what it is. */
+/** Fills placeholders with row values. A placeholder alone keeps the type of its value. */
 export const withRows = (items: readonly OwnArgument[], rows: RowsOfMessage): OwnArgument[] =>
   withTexts(items, ({ parts: written }) => {
     const [first, more] = written;
@@ -277,7 +271,7 @@ function valueIn({ name, column, asNumber }: RowPlaceholder, rows: RowsOfMessage
   return asNumber === true ? Number(value) : value;
 }
 
-/** What stands in a row is not a text with placeholders. */
+/** Braces in a value are no placeholders. */
 function literalArgument(value: RowValue): OwnArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value))
@@ -291,7 +285,7 @@ function literalArgument(value: RowValue): OwnArgument {
   return { kind: 'value', value };
 }
 
-/** Bytes as UTF-8; half of a surrogate pair counts half of its four. */
+/** UTF-8 length; half of a surrogate pair counts as two bytes. */
 export function textBytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,12 +1,11 @@
 import { largestPayloadBytes } from '../base/message';
 
-/** A key of a scenario file: parser, JSON schema, completion, hover and documentation are derived from it. */
+/** A key of a scenario file. Parser, JSON schema, completion, hover and documentation are derived from it. */
 export interface ParameterSpec {
   readonly name: string;
   /**
-   * How the value is written and in which unit the parsed value is kept: `size` in bytes, `duration` in
-   * milliseconds, `share` as 0…1, `rate` per second, `count` and `number` as they are. A `list` holds any values,
-   * `steps` those of a session; both are kept as JSON text.
+   * Units of parsed values: `size` bytes, `duration` milliseconds, `share` 0…1, `rate` per second. `list` and `steps`
+   * are kept as JSON text.
    */
   readonly type:
     | 'size'
@@ -20,28 +19,26 @@ export interface ParameterSpec {
     | 'flag'
     | 'list'
     | 'steps';
-  /** Parsed default; absent when the key has none. */
   readonly default?: number | string | boolean;
   readonly required?: boolean;
-  /** Neither required nor with a default: absent unless written. */
+  /** Neither required nor with a default. */
   readonly optional?: boolean;
   /** Bounds of the parsed value, both included. */
   readonly minimum?: number;
   readonly maximum?: number;
-  /** A bare number with `from` ≤ value < `below`, in the unit of the type, was probably meant in `unit`. */
+  /** A bare number in this range was probably meant in `unit`. */
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
-  /** A file beside the scenario file or below it. */
+  /** A file next to the scenario file or below it. */
   readonly beside?: true;
-  /** Allowed texts of a `choice`. */
   readonly choices?: readonly string[];
   readonly summary: string;
-  /** What the Azure SignalR benchmark did differently, where it did. */
+  /** What the Azure SignalR benchmark did differently. */
   readonly seedNote?: string;
 }
 
 /**
- * How descriptions of one type are written: facts, with both bounds as `range`, then what people read, and what the
- * Azure SignalR benchmark did differently. Facts that a description does not have are refused.
+ * Builder of descriptions of one type: facts (bounds as `range`), help text, note on the Azure SignalR benchmark.
+ * Unknown facts do not compile.
  */
 export const describing =
   <Spec>() =>
@@ -58,10 +55,9 @@ export const describing =
     return { type, ...others, ...bounds, summary, ...(seedNote !== undefined && { seedNote }) };
   };
 
-/** A bare number from 1, or `from`, to `below` that was probably meant in another unit. */
+/** Warns of bare numbers from `from` up to `below`. */
 export const below = (below: number, unit: string, from = 1) => ({ from, below, unit }) as const;
 
-/** Descriptions by their names, in that order. */
 export const listOf = <Name extends string, Spec extends object>(
   specs: Readonly<Record<Name, Spec>>,
 ): readonly (Spec & { readonly name: Name })[] =>
@@ -73,21 +69,21 @@ export const [duration, count, number] = [keyOf('duration'), keyOf('count'), key
 export const [choice, text, list] = [keyOf('choice'), keyOf('text'), keyOf('list')];
 export const stepList = keyOf('steps');
 
-/** Parsed parameters of a use case by name, in the units of {@link ParameterSpec.type}. */
+/** Parsed parameters, in the units of {@link ParameterSpec.type}. */
 export type Parameters = Readonly<Record<string, number | string | boolean>>;
 
-/** A numeric parameter that the parser has filled in; a missing one is a defect of ours. */
+/** @throws if the parser has not set it, which is a defect of ours */
 export function numberOf(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`parameter ${name} is not a number`);
   return value;
 }
 
-/** Between two messages of a sender, or two of its sessions, milliseconds; 0 where nothing is sent. */
+/** Between two messages or sessions of a sender, milliseconds; 0 where nothing is sent. */
 export const intervalMsOf = ({ sendingInterval, sessionInterval = 0 }: Parameters): number =>
   Number(sendingInterval ?? sessionInterval);
 
-/** Of whatever is sent again and again, beside `sendingInterval`. */
+/** For everything sent repeatedly, beside `sendingInterval`. */
 export const intervalParameters: readonly ParameterSpec[] = listOf({
   intervalDistribution: choice(
     { optional: true, choices: ['uniform', 'exponential', 'lognormal'] },
@@ -155,8 +151,8 @@ export const groupParameters: readonly ParameterSpec[] = listOf({
 });
 
 /**
- * Members of the largest group. Connection i joins `groupsPerConnection` groups from group
- * i mod groupCount on, so sizes differ when the groups do not divide the connections.
+ * Connection i joins `groupsPerConnection` groups from group i mod groupCount on, so sizes differ when the groups do
+ * not divide the connections.
  */
 export function largestGroup(parameters: Parameters, connections: number): number {
   const groupCount = numberOf(parameters, 'groupCount');

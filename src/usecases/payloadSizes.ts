@@ -1,21 +1,21 @@
 import { parseSizeBytes } from '../base/units';
 
-/** `weight`: how often it is drawn against the others. */
+/** `weight`: relative frequency. */
 export interface PayloadSize {
   readonly bytes: number;
   readonly weight: number;
 }
 
-/** A payload with the bytes that it is on its way to a service and from it, its envelope with it. */
+/** Payload with its envelope, in bytes. */
 export interface WireSize extends PayloadSize {
-  /** To the service, by a client or the application. */
+  /** To the service. */
   readonly sent: number;
   readonly toClient: number;
-  /** To an app server or an event handler, where messages of clients go through one. */
+  /** To an app server or event handler. */
   readonly toApplication: number;
 }
 
-/** A range is so many sizes, evenly spread and as likely: messages are encoded once for each. */
+/** Sizes a range is divided into: each is encoded once. */
 const sizesOfRange = 16;
 const mostSizes = 16;
 const mostBytes = 16 * 1024 * 1024;
@@ -26,7 +26,7 @@ const format = 'Write a range such as 1KB-4KB, or sizes with weights such as 256
 
 type ReadSizes = { readonly sizes: readonly PayloadSize[] } | { readonly problem: string };
 
-/** `1KB-4KB` (16 sizes evenly spread over it, each as likely), or a list of sizes with a weight or share behind each. */
+/** A range such as `1KB-4KB` (16 sizes, equally likely), or sizes with weights. */
 export function parsePayloadSizes(text: string): ReadSizes {
   const [, from, to] =
     /^(\.?\w+(?:\.\w+)*)\s*(?:-|–|\.\.)\s*(\.?\w+(?:\.\w+)*)$/.exec(text.trim().slice(0, 200)) ??
@@ -70,7 +70,6 @@ function together(sizes: readonly PayloadSize[]): ReadSizes {
   return problem === undefined ? { sizes } : { problem };
 }
 
-/** For people. */
 export function tooLargeTogether(sizes: readonly PayloadSize[]): string | undefined {
   const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
   return sum > mostTogether
@@ -78,13 +77,13 @@ export function tooLargeTogether(sizes: readonly PayloadSize[]): string | undefi
     : undefined;
 }
 
-/** Mean over all messages of what one of a size counts for. */
+/** Weighted mean of `countsFor(size)`. */
 export function meanOf(sizes: readonly PayloadSize[], countsFor: (bytes: number) => number) {
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
 
-/** Bytes of a size with or without unit; undefined when it is none. */
+/** Undefined when the text is no size. */
 export function bytesOf(size: string): number | undefined {
   const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
   return bytes === undefined ? undefined : Math.round(bytes);

@@ -23,7 +23,7 @@ import type { Parameters } from './parameters';
 import type { StreamShape } from './streams';
 import { hubRunOf, type UseCase, type HubMethod } from './useCase';
 
-/** All use cases, in the order people are shown them. */
+/** In the order people are shown them. */
 export const useCases: readonly UseCase[] = [
   echo,
   broadcast,
@@ -43,7 +43,7 @@ export const useCases: readonly UseCase[] = [
   restPersistSendToGroup,
 ];
 
-/** The use case of that name or alias, in any letter case; undefined when there is none. */
+/** By name or alias, in any letter case. */
 export function findUseCase(name: string): UseCase | undefined {
   const wanted = name.toLowerCase();
   return useCases.find((useCase) =>
@@ -51,7 +51,7 @@ export function findUseCase(name: string): UseCase | undefined {
   );
 }
 
-/** Undefined when it sends none. */
+/** Undefined when it has none. */
 export function streamsOf({ name, parameters }: Entry): StreamShape | undefined {
   const useCase = findUseCase(name);
   return useCase && hubRunOf(useCase, parameters).streams;
@@ -62,7 +62,7 @@ interface Entry {
   readonly parameters: Parameters;
 }
 
-/** Every method that one of the use cases needs, and those that give ids. */
+/** Methods of all use cases, and those that return ids. */
 export function hubMethods(): HubMethod[] {
   const ids = (['callback', 'result'] as const).map((by): HubMethod => ({
     name: idMethods[by],
@@ -72,7 +72,7 @@ export function hubMethods(): HubMethod[] {
   return [...new Map(all.map((method) => [method.name, method])).values()];
 }
 
-/** Names of the use cases that send and get back what only a hub with the bench methods answers, if it has all they need. */
+/** Names of the use cases whose hub methods are all present. */
 export function useCasesWith(present: ReadonlySet<string>, dialect: HubDialect): string[] {
   const isThere = ({ name, measureName }: HubMethod): boolean =>
     present.has(dialect === 'measure' ? (measureName ?? '') : name);

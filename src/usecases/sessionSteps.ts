@@ -1,80 +1,76 @@
-/** What one user does in a session, step after step. A scenario keeps it as JSON text, with every default filled in. */
+/** Steps of a session. A scenario keeps them as JSON text, with defaults filled in. */
 import { ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
 import type { Parameters } from './parameters';
 import type { PayloadSize } from './payloadSizes';
 import { argumentSizes } from './textSizes';
 
-/** Whom a hub calls back; `others`: all of the group that the call names but the caller, else everyone but the caller. */
+/** `others`: all of the group named in the call, else everyone, without the caller. */
 export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] as const;
 export const callReplies = ['completion', 'callback', 'none'] as const;
 export const groupChanges = ['join', 'leave', 'none'] as const;
 
-/** What of it a run needs. Plain data. */
+/** Plain data. */
 export interface SessionRun {
-  /** JSON text of a list of {@link SessionStep}. */
+  /** JSON text of {@link SessionStep}s. */
   readonly steps: string;
-  /** Senders are in their groups between two calls of theirs; else all connections are, all the time. */
+  /** Calls join and leave groups; else all connections are always members. */
   readonly joins: boolean;
-  /** What is sent when is in a recording; the steps only say what is counted. */
+  /** The recording says what is sent; steps only name what is counted. */
   readonly replays?: true;
 }
 
-/** Of a replay: how often the recording has it, all its clients together. */
+/** Count in the recording, over all its clients. */
 interface Recorded {
   readonly recorded?: number;
 }
 
-/** Names of kept values, each with the JSONPath (RFC 9535) that finds it. */
+/** Names of kept values with the JSONPath (RFC 9535) that finds them. */
 export type Keep = Readonly<Record<string, string>>;
 
 export interface CallStep extends Recorded {
   readonly kind: 'call';
   readonly method: string;
-  /** As JSON values; texts may hold placeholders, those of kept values as well. */
+  /** JSON values; texts may hold placeholders, also of kept values. */
   readonly arguments: readonly unknown[];
   readonly reply: (typeof callReplies)[number];
-  /** With reply: callback. */
   readonly callback?: string;
   readonly receivers: (typeof callReceivers)[number];
-  /** With reply: callback: each call is answered besides, which is not counted. */
+  /** The hub also completes each callback call, which is not counted. */
   readonly answered?: boolean;
-  /** What its answer means for the caller and `{group}`. */
+  /** Group membership after its answer. */
   readonly group: (typeof groupChanges)[number];
-  /** Until an answer is given up. */
   readonly withinMs: number;
   readonly keep: Keep;
 }
 
-/** A stream that the hub makes; the session goes on when it has ended, or was cancelled. */
+/** A stream made by the hub; the session waits for its end. */
 interface StreamStep {
   readonly kind: 'stream';
   readonly method: string;
   readonly arguments: readonly unknown[];
   readonly items: number;
-  /** Of one item, for the estimate. */
+  /** For the estimate. */
   readonly itemBytes: number;
-  /** It is cancelled when its items have come, and the session goes on. */
+  /** Cancelled after its last item. */
   readonly cancel?: true;
-  /** Between two items, as the hub makes them by itself. */
   readonly everyMs: number;
   readonly withinMs: number;
 }
 
-/** Waits for what the hub calls by itself. */
 export interface OnStep extends Recorded {
   readonly kind: 'on';
   readonly event: string;
-  /** 0: nothing waits for it; how often it comes is counted. */
+  /** 0: nothing waits for it, it is only counted. */
   readonly withinMs: number;
-  /** For the estimate, where nothing waits for it: how often it comes to a sender in a session, in the mean. */
+  /** For the estimate: mean occurrences per session and sender. */
   readonly perSession?: number;
-  /** For the estimate: of its arguments. */
+  /** For the estimate. */
   readonly eventBytes?: number;
-  /** From its arguments, which are a list. */
+  /** Paths apply to the list of its arguments. */
   readonly keep: Keep;
 }
 
-/** Milliseconds; of several each time one is drawn, all equally likely. */
+/** Milliseconds; of several, one is drawn each time. */
 export type Durations = number | readonly number[];
 
 export const durationsOf = (durations: Durations): readonly number[] => [durations].flat();
@@ -87,7 +83,7 @@ interface WaitStep {
 interface RepeatStep {
   readonly kind: 'repeat';
   readonly times: number;
-  /** One begins so often; 0: as soon as the one before is over. */
+  /** Interval between rounds; 0: one after the other. */
   readonly everyMs: Durations;
   readonly steps: readonly SessionStep[];
 }
@@ -104,27 +100,26 @@ export interface Way {
 
 export interface IfStep {
   readonly kind: 'if';
-  /** A kept value. */
   readonly name: string;
-  /** Absent: whether there is one that is neither empty, false, 0 nor null. */
+  /** Absent: tests for a value other than empty, false, 0 or null. */
   readonly equals?: string | number | boolean | null;
   readonly steps: readonly SessionStep[];
   readonly else: readonly SessionStep[];
 }
 
-/** What is counted by its name: calls, streams, and events that are waited for. */
+/** Steps counted by name. */
 export type CountedStep = CallStep | StreamStep | OnStep;
 export type SessionStep = CountedStep | WaitStep | RepeatStep | ChooseStep | IfStep;
 
-/** Of one session. */
+/** Limits of one session. */
 export const mostSteps = 200;
 export const deepestSteps = 5;
 export const mostTimes = 10_000;
-/** Of which one is drawn. */
+/** Alternatives of one duration. */
 export const mostDurations = 100;
-/** Repeats inside of repeats included. */
+/** With nested repeats. */
 export const mostCallsOfSession = 100_000;
-/** That are waited for. */
+/** Events waited for. */
 export const mostEvents = 30;
 export const mostKept = 50;
 export const longestPath = 500;
@@ -132,11 +127,11 @@ export const longestPath = 500;
 export const stepsIn = ({ steps }: Pick<SessionRun, 'steps'>): readonly SessionStep[] =>
   JSON.parse(steps) as readonly SessionStep[];
 
-/** Steps of the parameters of a session; none where they are those of another use case. */
+/** Empty for other use cases. */
 export const sessionStepsOf = ({ steps = '[]' }: Parameters): readonly SessionStep[] =>
   stepsIn({ steps: String(steps) });
 
-/** What is sent each interval: one message, or as many calls as a session makes in the mean. */
+/** Mean number of calls per interval; 1 outside of sessions. */
 export const callsEachInterval = (parameters: Parameters): number =>
   parameters['steps'] === undefined
     ? 1
@@ -145,25 +140,24 @@ export const callsEachInterval = (parameters: Parameters): number =>
       );
 
 interface SessionCall {
-  /** Method or event, numbered where it stands several times. */
+  /** Method or event, numbered if it occurs several times. */
   readonly name: string;
   readonly step: CountedStep;
-  /** How often each session makes it; absent where that is not fixed. */
+  /** Per session; absent where that varies. */
   readonly times?: number;
 }
 
-/** Lists of steps in a step; of several one is taken. */
+/** Nested lists of steps; `choose` and `if` take one of them. */
 function branchesOf(step: SessionStep): readonly (readonly SessionStep[])[] {
   if (step.kind === 'repeat') return [step.steps];
   if (step.kind === 'if') return [step.steps, step.else];
   return step.kind === 'choose' ? step.ways.map(({ steps }) => steps) : [];
 }
 
-/** All of them, at every depth. */
+/** At every depth. */
 export const allStepsOf = (steps: readonly SessionStep[]): SessionStep[] =>
   steps.flatMap((step) => [step, ...branchesOf(step).flatMap(allStepsOf)]);
 
-/** In the order of the file. */
 export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
   const found: { step: CountedStep; times: number | undefined }[] = [];
   const add = (below: readonly SessionStep[], times: number | undefined): void => {
@@ -184,17 +178,17 @@ export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
 export const isCounted = (step: SessionStep): step is CountedStep =>
   step.kind === 'call' || step.kind === 'stream' || step.kind === 'on';
 
-/** Counted as often as it comes, of which nobody knows how often that should be. */
+/** Counted without an expected number. */
 export const isOnlyHeard = (step: SessionStep): boolean =>
   step.kind === 'on' && step.withinMs === 0;
 
 function nameOf(step: CountedStep): string {
   if (step.kind !== 'on') return step.method;
-  // A hub often calls back under the name of the call.
+  // Hubs often use the call's name for their callback.
   return isOnlyHeard(step) && step.recorded === undefined ? `callback ${step.event}` : step.event;
 }
 
-/** Mean over the weights of `choose`; of an `if` the dearer branch. */
+/** Mean over the weights of `choose`; maximum over the branches of `if`. */
 export function sumOverSession(
   steps: readonly SessionStep[],
   of: (step: SessionStep) => number,
@@ -220,7 +214,6 @@ function sumBelow(step: SessionStep, of: (step: SessionStep) => number): number 
   }
 }
 
-/** Of several durations. */
 export type Extent = 'mean' | 'longest' | 'shortest';
 
 export function durationMs(durations: Durations, extent: Extent): number {
@@ -230,7 +223,7 @@ export function durationMs(durations: Durations, extent: Extent): number {
   return all.reduce((sum, ms) => sum + ms, 0) / all.length;
 }
 
-/** How long a session takes where every answer comes at once, on its longest way, milliseconds. */
+/** Duration of the longest path without waiting for answers, milliseconds. */
 export function pausesOf(steps: readonly SessionStep[], extent: Extent = 'mean'): number {
   return steps.reduce((sum, step) => sum + pauseOf(step, extent), 0);
 }
@@ -242,7 +235,7 @@ function pauseOf(step: SessionStep, extent: Extent): number {
   return step.times * Math.max(durationMs(step.everyMs, extent), below);
 }
 
-/** The same in the mean over its ways; of an `if` the longer one. */
+/** Mean duration over all paths; of an `if` the longer branch. */
 export const meanPausesOf = (steps: readonly SessionStep[]): number =>
   sumOverSession(steps, (step) => {
     if (step.kind === 'wait') return durationMs(step.ms, 'mean');
@@ -250,13 +243,13 @@ export const meanPausesOf = (steps: readonly SessionStep[]): number =>
     return step.times * Math.max(0, durationMs(step.everyMs, 'mean') - meanPausesOf(step.steps));
   });
 
-/** Deliveries of one call: its answer, items, or callbacks; of an event that is waited for itself. */
+/** Completion, items or callbacks of a call; 1 for an event waited for. */
 export function deliveriesOfStep(
   step: CountedStep,
   { connections, members }: { readonly connections: number; readonly members: number },
 ): number {
   const spared = sparesCaller(step) ? 1 : 0;
-  // Of a recording it is known how often it comes.
+  // Recorded events have a known number.
   if (isOnlyHeard(step) && !('recorded' in step)) return 0;
   switch (audienceOfStep(step)) {
     case 'nobody':
@@ -270,7 +263,7 @@ export function deliveriesOfStep(
   }
 }
 
-/** With {@link sparesCaller}: all of them but the caller. */
+/** `others` is `group` or `everyone` with {@link sparesCaller}. */
 export type CallAudience = Exclude<(typeof callReceivers)[number], 'others'> | 'nobody';
 
 export function audienceOfStep(step: CountedStep): CallAudience {
@@ -281,34 +274,34 @@ export function audienceOfStep(step: CountedStep): CallAudience {
   return namesGroup(step) ? 'group' : 'everyone';
 }
 
-/** Whether the caller is none of those who are called back. */
+/** Whether the caller gets no callback. */
 export const sparesCaller = (step: CountedStep): boolean =>
   step.kind === 'call' && step.reply === 'callback' && step.receivers === 'others';
 
 export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
   step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
 
-/** As JSON text, in the order in which a run draws them; of an event nothing is sent, and its size is for the estimate. */
+/** Bytes as JSON, in the order in which a run draws them. */
 export const sizesOfStep = (step: CountedStep): readonly PayloadSize[] =>
   step.kind === 'on'
     ? [{ bytes: step.eventBytes ?? 0, weight: 1 }]
     : argumentSizes(argumentsOfStep(step));
 
-/** Whether something in it is named by `{group}`, or meant for one. */
+/** Whether a step names or addresses `{group}`. */
 export const usesGroup = (steps: readonly SessionStep[]): boolean =>
   callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group' || namesGroup(step));
 
 export const namesGroup = (step: CountedStep): boolean =>
   placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'group');
 
-/** Whether calls of the session add their callers to groups; else connections are in them all the time. */
+/** Whether calls join groups; else connections are always members. */
 export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>
   callsOf(steps).some(({ step }) => step.kind === 'call' && step.group === 'join');
 
-/** What reads a session takes every other name in braces for a kept value: the file was checked before. */
+/** Other names in braces are kept values: the scenario was checked before. */
 const keptIn = (): boolean => true;
 
-/** For people: the names, numbered where one comes again. */
+/** Numbers names that occur several times. */
 export function numberedNames(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {

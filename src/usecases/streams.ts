@@ -2,30 +2,28 @@ import { argumentBytes, ownArguments } from './ownArguments';
 import { count, duration, list, listOf, numberOf, size } from './parameters';
 import type { Parameters, ParameterSpec } from './parameters';
 
-/** Which way the items of a stream go: up and back down, only up, only down. */
+/** `both`: up and back down. */
 export const streamDirections = ['both', 'upload', 'download'] as const;
 export type StreamDirection = (typeof streamDirections)[number];
 
-/** Streams that one connection has open at the same time; see {@link openAtOnce}. */
+/** Per connection; see {@link openAtOnce}. */
 export const mostOpenStreams = 100;
 
-/** One for each that may be open at a time, and one for items whose coming back nobody wants. */
+/** One per open stream, and one for items after a cancel. */
 export const sourcesOfStreams = mostOpenStreams + 1;
 
 export interface StreamShape {
-  /** Hub method that takes or makes the items. */
   readonly method: string;
   readonly direction: StreamDirection;
   readonly items: number;
-  /** Items of a stream until it is cancelled; as many as there are when it never is. */
+  /** Items until it is cancelled; all when it never is. */
   readonly wanted: number;
-  /** It is cancelled when the last wanted item has come. */
+  /** Cancelled after the last wanted item. */
   readonly cancels: boolean;
   readonly delayMs: number;
   /**
-   * Arguments of the method, and items that go up in turn, as JSON text of lists, see
-   * {@link import('./ownArguments').ownArguments}; absent: those of the bench contract. Items of one's own
-   * carry no stamp: they are distinguished by their order.
+   * The user's own arguments and items, as JSON lists (see {@link import('./ownArguments').ownArguments}); absent:
+   * those of the bench hub. They carry no stamp and are distinguished by their order.
    */
   readonly own?: { readonly arguments: string; readonly items: string };
 }
@@ -60,20 +58,19 @@ export function streamNumbers(
   };
 }
 
-/** As long as the hub keeps up, with one begun each `intervalMs`. */
+/** Assumes that the hub keeps up. */
 export function openAtOnce(stream: StreamShape, intervalMs: number): number {
   const { direction, items, wanted, delayMs } = stream;
-  // A hub that gives items back waits once more, and a cancelled stream ends with the item it is cancelled by.
+  // An echo waits once more; a cancelled stream ends with its last wanted item.
   const waits = direction === 'both' ? wanted + 1 : wanted - 1;
   const upOnly = direction === 'upload' ? items - 1 : waits;
   return Math.ceil((upOnly * delayMs) / intervalMs) + 1;
 }
 
-/** Messages that one stream takes to the hub. */
 export const itemsUp = ({ direction, items }: StreamShape): number =>
   direction === 'download' ? 1 : items;
 
-/** Items, or the answer to an upload. */
+/** Items, or the completion of an upload. */
 export const itemsDown = ({ direction, wanted }: StreamShape): number =>
   direction === 'upload' ? 1 : wanted;
 
@@ -83,7 +80,7 @@ interface StreamTraffic {
   readonly outEach: number;
 }
 
-/** The published tables have no streams: an item that goes either way counts as an echo, as far as it goes there. */
+/** The published tables have no streams: each item counts as half an echo per direction. */
 export function streamTraffic(stream: StreamShape, intervalS: number): StreamTraffic {
   const items = stream.direction === 'download' ? stream.wanted : stream.items;
   return {
@@ -92,10 +89,9 @@ export function streamTraffic(stream: StreamShape, intervalS: number): StreamTra
   };
 }
 
-/** As large as the messages of the other use cases. */
+/** As the default of `messageSize`. */
 const usualItemBytes = 2048;
 
-/** Only where the method takes or makes a stream. */
 export const ownStreamParameters: readonly ParameterSpec[] = listOf({
   streamingItems: list(
     { optional: true },
@@ -108,7 +104,6 @@ export const ownStreamParameters: readonly ParameterSpec[] = listOf({
   ),
 });
 
-/** Undefined when the call opens none. */
 export function ownStreamOf(parameters: Parameters): StreamShape | undefined {
   const direction = directionOf(parameters);
   if (direction === undefined) return undefined;
@@ -131,9 +126,8 @@ function directionOf(parameters: Parameters): StreamDirection | undefined {
 }
 
 /**
- * Bytes that one item counts as, whichever way it goes, as JSON. What goes up carries its part of the call's
- * arguments; what the hub makes has the size that is said of it, or that of the arguments where they are
- * larger: the tables know one size for both ways.
+ * Bytes of one item as JSON. Uploaded items include their part of the call's arguments; for downloads the larger of
+ * item and arguments counts, since the tables have one size for both directions.
  */
 export function itemBytes(stream: StreamShape, parameters: Parameters): number {
   const { direction, items, own } = stream;

@@ -8,13 +8,13 @@ import {
 } from './ownArguments';
 import type { PayloadSize } from './payloadSizes';
 
-/** Arguments in which each text has one size, and how often they are drawn against the others. */
+/** Arguments with one size per text, and their relative frequency. */
 export interface SizedArguments {
   readonly items: readonly OwnArgument[];
   readonly weight: number;
 }
 
-/** Of one call: each is kept encoded. */
+/** Each is kept encoded. */
 export const mostSizesOfCall = 64;
 
 type SizedText = Extract<Placeholder, { readonly name: 'text' }> & {
@@ -24,13 +24,12 @@ type SizedText = Extract<Placeholder, { readonly name: 'text' }> & {
 const isSized = (placeholder: Placeholder): placeholder is SizedText =>
   placeholder.name === 'text' && placeholder.sizes !== undefined;
 
-/** How many {@link sizedArguments} there are. */
 export const sizesIn = (items: readonly OwnArgument[]): number =>
   placeholdersIn(items)
     .filter(isSized)
     .reduce((product, { sizes }) => product * sizes.length, 1);
 
-/** Every size of each text with every one of the others. */
+/** All combinations of text sizes. */
 export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArguments[] {
   let all: { readonly sizes: readonly number[]; readonly weight: number }[] = [
     { sizes: [], weight: 1 },
@@ -53,17 +52,14 @@ export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArg
   });
 }
 
-/** Of the arguments as JSON text, as {@link argumentBytes} counts them. */
+/** Bytes as counted by {@link argumentBytes}. */
 export const argumentSizes = (items: readonly OwnArgument[]): readonly PayloadSize[] =>
   sizedArguments(items).map(({ items: sized, weight }) => ({
     bytes: argumentBytes(sized),
     weight,
   }));
 
-/**
- * Callbacks are recognised by our stamp, with which the first random text begins that has room for one. @returns why these
- * arguments have no such text, for people
- */
+/** Callbacks are recognised by our stamp, which needs a random text with room for it. Returns the problem, for people. */
 export function stampProblem(placeholders: readonly Placeholder[]): string | undefined {
   const texts = placeholders.filter((each) => each.name === 'text');
   if (texts.length === 0)

@@ -14,72 +14,71 @@ import {
 import { itemsDown, type StreamDirection, type StreamShape } from './streams';
 import { ownArguments, rowPlaceholders, type RowPlaceholder } from './ownArguments';
 
-/** What a connection does once after connecting, before the first step. */
+/** Once per connection, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
 
-/** Who receives a message: the sender, one other connection, the members of a group, everybody, or, where nothing is sent, nobody. */
+/** Receivers of a message; `client` is one other connection, `nobody`: nothing is sent. */
 export type Audience = 'self' | 'client' | 'group' | 'everyone' | 'nobody';
 
 export interface OwnCall {
   readonly method: string;
-  /** A list as JSON text, see {@link import('./ownArguments').ownArguments}. */
+  /** JSON list, see {@link import('./ownArguments').ownArguments}. */
   readonly arguments: string;
   readonly reply: 'completion' | 'stream' | 'callback' | 'none';
-  /** Client method that brings the first text back. */
+  /** Client method that brings the text back. */
   readonly callback?: string;
 }
 
 export interface HubRun {
   readonly preparation: Preparation;
   readonly audience: Audience;
-  /** A message of the bench contracts. */
+  /** A message of the bench hub. */
   readonly message?: HubMessage;
-  /** A message of the user's own; without either, nothing is sent, or {@link streams} are. */
+  /** A message of the user's own. */
   readonly ownCall?: OwnCall;
-  /** Needed beside the preparation, to be written into messages. */
+  /** Messages contain connection ids. */
   readonly needsId?: boolean;
-  /** Hub method that joins a group; `JoinGroup` when absent. */
+  /** Hub method that joins a group; default `JoinGroup`. */
   readonly joinMethod?: string;
-  /** Streams are sent instead of messages. */
+  /** Streams instead of messages. */
   readonly streams?: StreamShape;
-  /** Sessions are begun instead: calls that follow one another, of which {@link audience} only says whether there are groups. */
+  /** Sessions instead of messages; {@link audience} then only says whether there are groups. */
   readonly session?: SessionRun;
-  /** One REST call for each message, or one server connection for all; absent: over the sender’s own connection. */
+  /** One REST call per message, or one server connection for all; absent: the sender's connection. */
   readonly via?: 'rest' | 'persistent';
-  /** Connections that do not send keep joining and leaving their groups instead of staying in them. */
+  /** Connections that do not send join and leave groups all the time. */
   readonly othersMove?: boolean;
 }
 
-/** The name is stable: scenario files have it. */
+/** Scenario files contain the name. */
 export interface UseCase {
   readonly name: string;
-  /** Other spellings that are understood. */
+  /** Other accepted names. */
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
-  /** Of the bench contracts, as far as it needs a hub to have them. */
+  /** Bench methods it needs. */
   readonly hubMethods?: readonly HubMethod[];
-  /** The performance guides have a table of its own for it. */
+  /** The performance guides have a table for it. */
   readonly inGuides?: boolean;
-  /** What the published tables do not know of it. */
+  /** What the published tables leave out. */
   readonly assumption?: string;
-  /** Parameters that new files begin with, as written there; absent: all that have a default. */
+  /** Parameters written into new files; default: all with a default. */
   readonly starting?: Readonly<Record<string, string>>;
-  /** Traffic for the estimate; undefined where the published tables have no such traffic. */
+  /** For the estimate; undefined where the published tables have none. */
   traffic(parameters: Parameters, load: Load, service: Service): Traffic | undefined;
   readonly run: HubRun;
-  /** Where that depends on them. */
+  /** Depends on parameters; else `run`. */
   runWith?(parameters: Parameters): HubRun;
 }
 
-/** For what must not load the others. */
 export const usualUseCase = 'echo';
 
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
 
-/** Deliveries of one message, one stream or one session, when all connections are up. */
+/** Per message, stream or session, with all connections open. */
 export function deliveriesOf(
   useCase: UseCase,
   parameters: Parameters,
@@ -103,13 +102,13 @@ export function deliveriesOf(
 
 export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
 
-/** Whether a handler behind a serverless service can answer. */
+/** Whether an event handler behind a serverless service can answer. */
 export const runsUpstream = ({ run }: UseCase): boolean =>
   run.message !== undefined || run.audience === 'nobody';
 
-/** Where clients join and send to groups by themselves. */
+/** Needed to join and send to groups without a hub. */
 export function permissionsOf({ preparation, audience, via, session }: HubRun): ClientPermission[] {
-  // What recorded clients did is not looked at.
+  // Recorded clients may have done both.
   const maySend = (audience === 'group' && via === undefined) || session?.replays;
   return [
     ...(preparation === 'joinGroups' || session?.replays ? (['joinGroups'] as const) : []),
@@ -119,11 +118,10 @@ export function permissionsOf({ preparation, audience, via, session }: HubRun): 
 
 export const runsOnHub = ({ services }: UseCase): boolean => services.includes('hub');
 
-/** Behind Azure Web PubSub; not where clients send to a group. */
+/** Needs an application behind Azure Web PubSub. */
 export const needsApplication = ({ run }: UseCase): boolean =>
   run.message !== undefined && run.via === undefined && run.audience !== 'group';
 
-/** Of the published tables. */
 export type TrafficKind =
   | 'echo'
   | 'broadcast'
@@ -134,34 +132,33 @@ export type TrafficKind =
   | 'rest_send_to_group'
   | 'upstream_echo';
 
-/** Traffic of one use case at one step: the input of the estimate. */
+/** One use case in one step: input of the estimate. */
 export interface Traffic {
   readonly kind: TrafficKind;
-  /** Connections (or REST callers) that send. */
+  /** Connections or REST callers. */
   readonly senders: number;
-  /** Seconds between two messages of one sender; positive. */
+  /** Between two messages of a sender; positive. */
   readonly intervalS: number;
-  /** Average payload of one message in bytes. */
   readonly messageBytes: number;
-  /** The sizes behind that average, where there are several. */
+  /** Absent: one size. */
   readonly messageSizes?: readonly PayloadSize[];
-  /** The same with their envelopes, by which they are billed; absent: payloads alone are known. */
+  /** Sizes with envelopes, by which they are billed. */
   readonly leaving?: readonly WireSize[];
-  /** Members of the group a message goes to, for the group kinds. */
+  /** For the group kinds. */
   readonly groupMembers?: number;
-  /** Connections of the user a message goes to; 1 when absent. */
+  /** Default 1. */
   readonly connectionsPerUser?: number;
-  /** The hub sends it on its own: how many connections each message goes to, whatever the kind; {@link inEach} is 0. */
+  /** The hub sends by itself, to that many connections. */
   readonly pushedTo?: number;
-  /** Messages in for each sending; 1 when absent, 0 of what the hub sends by itself. */
+  /** Messages in per sending; default 1, 0 for pushes. */
   readonly inEach?: number;
-  /** Messages out for each sending to each receiver; 1 when absent, 0 where nobody answers. */
+  /** Messages out per sending and receiver; default 1. */
   readonly outEach?: number;
-  /** Completions that no delivery stands for, beside callbacks: {@link inEach} is 0. */
+  /** Completions beside callbacks, which no delivery stands for. */
   readonly answers?: true;
 }
 
-/** Traffic of senders that send one message of `messageSize` each interval. */
+/** One message of `messageSize` per interval. */
 export const trafficOf =
   (kind: TrafficKind) =>
   (parameters: Parameters, { senders, connections }: Load): Traffic => ({
@@ -179,11 +176,11 @@ export interface Load {
   readonly senders: number;
 }
 
-/** What a hub method does: C#, embedded hub, app servers and the handler behind a service all do it from here. */
+/** Implemented by the C# hub, embedded hub, app servers and event handler. */
 type HubAction =
   | DeliverAction
   | { readonly kind: 'membership'; readonly change: 'join' | 'leave' }
-  /** By the result, or a callback of the method's name. */
+  /** By the result, or by a callback of the method's name. */
   | { readonly kind: 'id'; readonly by: 'result' | 'callback' }
   | { readonly kind: 'stream'; readonly direction: StreamDirection };
 
@@ -192,13 +189,13 @@ export type DeliverAction =
   | {
       readonly kind: 'deliver';
       readonly to: 'client' | 'group';
-      /** Dictionary key of the receiver's connection id or group name; in `Measure` it is the first argument. */
+      /** Dictionary key of the receiver; in `Measure` it is the first argument. */
       readonly receiverKey: string;
     };
 
 export interface HubMethod {
   readonly name: string;
-  /** In the contract of `Measure`; absent: it has none. */
+  /** Absent: not in the contract of `Measure`. */
   readonly measureName?: string;
   readonly action: HubAction;
 }
@@ -206,9 +203,9 @@ export interface HubMethod {
 export interface HubMessage {
   /** In the dialect `RecordLatency`. */
   readonly method: string;
-  /** Dictionary key of the receiver's connection id or group name. */
+  /** Dictionary key of the receiver. */
   readonly receiverKey?: string;
-  /** In the contract `Measure`; absent: it has none. */
+  /** Absent: not in the contract of `Measure`. */
   readonly measureMethod?: string;
 }
 
@@ -224,7 +221,7 @@ export const callOf = ({ name, measureName, action }: HubMethod): HubMessage => 
   ...(measureName !== undefined && { measureMethod: measureName }),
 });
 
-/** Values of rows that messages hold, with the parameter that they stand in. */
+/** Row values in messages, with the parameter that holds them. */
 export function rowsUsed({
   ownCall,
   streams,

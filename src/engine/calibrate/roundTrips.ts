@@ -1,4 +1,4 @@
-/** What the engine itself costs: echoes in a closed loop, without pacing. */
+/** Cost of the engine itself: echoes in a closed loop, without pacing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';
@@ -19,7 +19,6 @@ import { machineClock, CpuMeter } from '../machineClock';
 import { Receiver } from '../receive/receiver';
 import { Recorder } from '../recorder';
 
-/** A plan for code that paces itself in a closed loop: only what sending and receiving need is real. */
 export function closedPlan(
   connections: number,
   protocol: WireProtocol,
@@ -46,7 +45,7 @@ export function closedPlan(
 
 const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
 
-/** The engine without its pacing, with all its counting: on each connection each echo that comes back sends the next. */
+/** Each echo that comes back sends the next one on its connection; everything is counted as in a run. */
 export class RoundTrips implements HubListener {
   onRoundTrip: (us: number) => void = () => undefined;
   private readonly step;
@@ -104,7 +103,7 @@ export class RoundTrips implements HubListener {
       { endpoint, agents, listener: this, options: { ...limits, codec: this.codec } },
       new AbortController().signal,
     );
-    // The place is taken at once, so that openings may overlap.
+    // Reserves the index, so that connections can open at the same time.
     this.connections.length += 1;
     return (this.connections[index] = await opening);
   }
@@ -154,7 +153,7 @@ const connections = 50;
 const warmupMs = 400;
 const measureMs = 1200;
 
-/** Echoes of 2 KB against an embedded hub in another process, which `serverScript` starts: the CPU time is ours alone. */
+/** Sends echoes of 2 KB to a hub in another process, so that the CPU time measured is ours alone. */
 export async function calibrate(serverScript: string): Promise<Calibration> {
   const hub = await startLocalServer('hub', serverScript);
   const endpoint = {

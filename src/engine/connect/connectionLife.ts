@@ -12,26 +12,24 @@ interface LifeDependencies {
   readonly opened: () => readonly HubConnection[];
   readonly openAt: (index: number) => HubConnection | undefined;
   readonly reopen: (index: number, signal: AbortSignal) => Promise<HubConnection>;
-  /** Lets it take part; false when it could not be prepared and is lost again. */
+  /** Lets it take part; false when it failed and the connection is lost again. */
   readonly prepare: (connection: HubConnection) => Promise<boolean>;
   readonly leave: (index: number) => void;
-  /** Closes it by our own will; it takes part no more. */
+  /** Closes it on purpose. */
   readonly close: (connection: HubConnection) => void;
-  /** A try to open it again has failed; there will be another one. */
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
 const lookMs = 50;
 
-/** Connections that do not simply stay: repair, random life times, storms. */
+/** Reconnects, random lifetimes, and dropping all connections at once. */
 export class ConnectionLife {
   private readonly reconnector: Reconnector;
   private readonly random;
   private readonly endsUs = new Map<number, number>();
-  /** Those that take part no more, in the order in which they are closed. */
   private readonly leaving: { readonly connection: HubConnection; readonly closeUs: number }[] = [];
   private readonly exchanging = new Set<number>();
-  /** Those that could not be opened again at once. */
+  /** A first try to reopen them has failed. */
   private readonly overdue = new Set<number>();
   private stormUs = Infinity;
   private storming = false;
@@ -55,32 +53,27 @@ export class ConnectionLife {
     this.timer = setInterval(() => this.look(), lookMs);
   }
 
-  /** Whether it is away by our own will, or about to be, and nothing is wrong with its coming back so far. */
+  /** Whether it is closed on purpose, or about to be, and no reconnect has failed yet. */
   isExchanged(index: number): boolean {
     return this.exchanging.has(index) && !this.overdue.has(index);
   }
 
-  /** Whether the connection takes part no more and will be closed. */
   isLeaving(connection: HubConnection): boolean {
     return this.leaving.some((each) => each.connection === connection);
   }
 
-  /** The connection takes part from now on; one that already did lives no longer for it. */
+  /** Begins its lifetime, unless it already has one. */
   joined(index: number): void {
     const { lifetimeMs } = this.life;
     if (lifetimeMs === undefined || this.endsUs.has(index)) return;
-    // Uniform between nothing and twice the mean, as in the Azure SignalR benchmark.
+    // Uniform between 0 and twice the mean, as in the Azure SignalR benchmark.
     const lifeUs = this.random.next() * 2 * lifetimeMs * 1000;
     this.endsUs.set(index, this.dependencies.nowUs() + lifeUs);
   }
 
-  /**
-   * The connection was closed without our asking, or could not be opened.
-   * @param mayReturn whether a client that reconnects by itself may
-   */
+  /** It was dropped, or failed to open. `mayReturn`: its client may reconnect by itself. */
   lost(index: number, mayReturn = true): void {
     this.endsUs.delete(index);
-    // One that was to come back anyway still does.
     if ((this.life.repair && mayReturn) || this.exchanging.has(index)) this.reconnector.down(index);
   }
 
@@ -107,20 +100,18 @@ export class ConnectionLife {
       [first] = this.leaving
     ) {
       this.leaving.shift();
-      // It may have been lost while it was leaving.
       if (!first.connection.isOpen) continue;
       this.dependencies.close(first.connection);
       this.reconnector.exchange(first.connection.index);
     }
   }
 
-  /** First all take part no more, then all are dropped in one go. */
   private storm(nowUs: number): void {
     if (nowUs < this.stormUs - leavingUs) return;
     const connections = this.dependencies.opened();
     if (!this.storming) {
       this.storming = true;
-      // Where a busy machine notices it late, what is under way has its time all the same.
+      // A late timer must not shorten the time for messages in flight.
       this.stormUs = Math.max(this.stormUs, nowUs + leavingUs);
       for (const { index } of connections) {
         this.exchanging.add(index);
@@ -159,12 +150,11 @@ export class ConnectionLife {
 
 interface ReconnectorDependencies {
   readonly nowUs: () => number;
-  /** Opens the connection again and prepares it; false when it was lost while it was prepared. */
   readonly open: (index: number, signal: AbortSignal) => Promise<boolean>;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
-/** By the policy, honouring Retry-After, without giving up; at the ramp's rate where they are only exchanged. */
+/** Reopens connections by the reconnect policy, honours Retry-After, and never gives up. */
 export class Reconnector {
   private readonly tries = new Map<number, number>();
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -185,14 +175,12 @@ export class Reconnector {
     this.betweenMs = (1000 * plan.workers.length) / plan.arrivingRate;
   }
 
-  /** Opens it again when the policy says so. */
   down(index: number): void {
     const tries = this.tries.get(index) ?? 0;
     this.tries.set(index, tries + 1);
     this.later(index, reconnectDelayMs(this.life, tries, this.random));
   }
 
-  /** Opens it again when the ramp has a place for it. */
   exchange(index: number): void {
     const nowMs = this.dependencies.nowUs() / 1000;
     this.nextSlotMs = Math.max(nowMs, this.nextSlotMs + this.betweenMs);
@@ -246,5 +234,5 @@ export class Reconnector {
   }
 }
 
-/** Between two tries of one connection at least, so that a delay of 0 is no busy loop. */
+/** Least pause between two tries of one connection, so that a delay of 0 is no busy loop. */
 const leastPauseMs = 20;

@@ -1,4 +1,4 @@
-/** Connections of one worker: opened at the rate of the ramp, lost, ended and opened again. */
+/** Connections of one worker: opened at the rate of the ramp, closed, dropped and reopened. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services } from '../../base/serviceTraits';
@@ -29,42 +29,40 @@ interface ConnectionsListener extends Required<Pick<HubListener, 'received' | 'm
 
 export interface WorkerSockets {
   readonly clock: Clock;
-  /** How messages are read and written; absent: by the protocol of the plan, where that is not loaded. */
+  /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
-  /** Another client than ours. */
+  /** Opens connections of an official client instead of ours. */
   readonly open?: OpenConnection;
 }
 
-/** Pings leave a few at a time: many at once would hold up messages. */
+/** Pings are spread over turns: many at once would delay messages. */
 export const pingTurnUs = 50_000;
-/** Client and server ping each other every 15 s, as the official clients do. */
+/** One ping per connection every 15 s, as the official clients do. */
 const pingTurns = 15_000_000 / pingTurnUs;
-/** A worker that missed more of them has stood still. */
+/** A worker that missed more turns was suspended. */
 const mostMissedTurns = 5_000_000 / pingTurnUs;
-/** A server that says nothing for so long is gone; twice its ping interval, as in the official clients. */
+/** Twice the ping interval, as in the official clients. */
 const serverTimeoutUs = 30_000_000;
-/** Time a server gets to answer when we close one connection. */
+/** How long a closing connection waits for the server. */
 const goodbyeMs = 5000;
 const maximumUnsentBytes = 4 * 1024 * 1024;
-/** Of all connections together, of what has no end yet. */
+/** Budget of all connections for incomplete messages. */
 const unfinishedBytes = 256 * 1024 * 1024;
 
 const ping = { type: hubMessageType.ping } as const;
 
 export class Connections implements HubListener {
-  /** The open ones. */
   private readonly byIndex = new Map<number, HubConnection>();
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
-  /** Those that we closed and that a try has failed to open again. */
+  /** Closed by us, and a try to reopen it has failed. */
   private readonly notBack = new Set<number>();
-  /** Those that a smaller step of a search has no place for. */
   private readonly putAway = new Set<number>();
-  /** Those that have lost their socket and may get another one. */
+  /** Lost their socket, but may recover it. */
   private readonly interruptedOnes = new Set<number>();
   private lastTurn: number | undefined;
-  /** It had not stood still before the last turn: what came meanwhile is read. */
+  /** Not suspended before the last turn, so input has been read. */
   private isAwake = true;
   readonly message: ConnectionsListener['message'];
   private context: ConnectContext;
@@ -97,10 +95,10 @@ export class Connections implements HubListener {
       open: sockets.open,
       options: {
         codec,
-        // Room for the envelope and for a server that escapes every character of the payload.
+        // Envelope, and a server that escapes every character of the payload.
         maximumMessageBytes: Math.max(1024 * 1024, 8 * payload),
         maximumUnsentBytes: Math.max(maximumUnsentBytes, 4 * payload),
-        // Each may be in the middle of what it is sent.
+        // Every connection may be receiving a large message.
         unfinished: new UnfinishedBudget(
           unfinishedBytes + (2 * payload * plan.connections) / plan.workers.length,
         ),
@@ -135,7 +133,6 @@ export class Connections implements HubListener {
     return [...this.byIndex.values()].filter((connection) => connection.isOpen);
   }
 
-  /** Settles when each of them has succeeded or failed. */
   async openAll(atUs: number, from: number, to: number): Promise<void> {
     if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined)
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
@@ -143,7 +140,7 @@ export class Connections implements HubListener {
     this.agents.destroy();
   }
 
-  /** One that is down again, or was never open. @throws ConnectFailure */
+  /** @throws ConnectFailure */
   async reopen(index: number, signal: AbortSignal): Promise<HubConnection> {
     const startedUs = this.sockets.clock.nowUs();
     const stopwatch = new ConnectStopwatch();
@@ -156,14 +153,13 @@ export class Connections implements HubListener {
     return connection;
   }
 
-  /** Not back until a later try succeeds, unless it counts as failed or dropped. */
+  /** Counts as not back until a later try succeeds, unless it already counts as failed or dropped. */
   failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
     if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
     this.recorder.soFar.notBack = this.notBack.size;
     this.recorder.error(errorClass, message);
   }
 
-  /** Closes it until a larger step of a search opens it again. */
   put(connection: HubConnection): void {
     this.putAway.add(connection.index);
     this.closeOne(connection);
@@ -174,14 +170,13 @@ export class Connections implements HubListener {
     this.lifespans.closed(connection.index, this.nowUs());
     this.byIndex.delete(connection.index);
     connection.close();
-    // A server that does not answer must not keep descriptors while new connections are opened.
+    // Frees the descriptor if the server does not answer.
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
   }
 
   private async openOne(index: number, signal: AbortSignal, stopwatch: ConnectStopwatch) {
     const connection = await connectHub(index, this.context, signal, stopwatch);
     connection.lastReceivedUs = this.nowUs();
-    // It may have been lost again before this thread came to it.
     if (connection.isOpen) {
       this.lifespans.opened(index, this.nowUs());
       this.byIndex.set(index, connection);
@@ -190,8 +185,8 @@ export class Connections implements HubListener {
   }
 
   /**
-   * Pings the connections whose turn it is, or was while this worker stood still, and gives up those whose server has
-   * fallen silent.
+   * Pings the connections whose turn it is, or was while this worker was suspended, and drops those with a silent
+   * server.
    */
   keepAlive(turn: number): void {
     const { plan, worker } = this.start;
@@ -202,7 +197,6 @@ export class Connections implements HubListener {
     const workers = plan.workers.length;
     const each = pingTurns * workers;
     for (let missed = Math.min(turns, pingTurns) - 1; missed >= 0; missed--) {
-      // Of each worker its own connections, in turn.
       const first = ((turn - missed) % pingTurns) * workers + worker;
       for (let index = first; index < plan.connections; index += each) {
         const connection = this.at(index);
@@ -217,7 +211,7 @@ export class Connections implements HubListener {
     }
   }
 
-  /** Lets connections that have a way back look how long their servers have been silent. */
+  /** Tells connections that can recover how long their server has been silent. */
   noteSilence(): void {
     if (!this.isAwake) return;
     const nowUs = this.nowUs();
@@ -225,7 +219,6 @@ export class Connections implements HubListener {
       connection.silentFor?.((nowUs - connection.lastReceivedUs) / 1000);
   }
 
-  /** To be sampled once. */
   sumUpLives(): void {
     this.recorder.life = this.lifespans.take(this.nowUs());
   }
@@ -250,7 +243,6 @@ export class Connections implements HubListener {
   }
 
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void {
-    // Already counted when its socket was lost; this is why no other could be had.
     if (this.interruptedOnes.delete(connection.index)) this.recorder.error(errorClass, text);
     else this.countLoss(connection, errorClass, text);
     this.byIndex.delete(connection.index);
@@ -297,7 +289,7 @@ async function loadSdk(endpoint: Endpoint): Promise<OpenConnection> {
   return sdkOpener(endpoint);
 }
 
-/** When the connections of one worker were up and down. Times are run time in microseconds. */
+/** When connections were open and closed. Times are run time in microseconds. */
 export class Lifespans {
   private readonly spans = new Map<
     number,
@@ -320,12 +312,12 @@ export class Lifespans {
     if (span !== undefined) span.downSinceUs ??= nowUs;
   }
 
-  /** How long the connection that is or was open last has been so. */
+  /** Time since it was last opened. */
   openUs(index: number, nowUs: number): number {
     return nowUs - (this.spans.get(index)?.upUs ?? nowUs);
   }
 
-  /** Sums over all connections that were ever open, as of now. */
+  /** Sums over all connections that were ever open. */
   take(nowUs: number): NonNullable<ConnectionSample['life']> {
     const counts = new LifeCounts();
     for (const { firstUs, downUs, downSinceUs = nowUs } of this.spans.values())

@@ -7,32 +7,28 @@ import type { Plan } from '../../plan/plan';
 import { randomFor } from '../../plan/draws';
 import { ConnectFailure, mayRetry } from '../../wire/connectFailure';
 
-/** Tries after the first one. */
 const retries = 2;
 const firstPauseMs = 200;
-/** How often a ramp mode is asked whether it goes on. */
+/** Poll interval of the ramp modes. */
 const gatePollMs = 5;
-/** Timers bear no month. */
+/** `setTimeout` takes at most 24 days. */
 const longestSleepMs = 60_000;
 
 interface RampDependencies {
   readonly clock: Clock;
   readonly open: (index: number, signal: AbortSignal) => Promise<PhaseTimes>;
   readonly opened: (index: number, tookUs: number, phases: PhaseTimes) => void;
-  /** A connect has failed and will be tried again. */
   readonly retried?: (failure: ConnectFailure) => void;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
 
 /**
- * Opens this worker's connections at the plan's rate: the i-th is due i / arrivingRate seconds after the
- * start, later only when too many are opening already. A failed one is tried again at most twice,
- * honouring Retry-After, within the plan's connect time. The ramp modes of the Azure SignalR benchmark
- * take the place of the rate where one is named.
+ * Opens this worker's connections at the rate of the plan: connection i is due i / arrivingRate seconds after the
+ * start, or later if too many are opening. A failed one is tried again at most twice, within its connect timeout. The
+ * ramp modes of the Azure SignalR benchmark replace the rate.
  */
 export class Ramp {
   private readonly stopping = new AbortController();
-  /** Connects of the round at hand that are over. */
   private over = 0;
   private readonly inFlight = new Set<AbortController>();
   private readonly random;
@@ -46,7 +42,7 @@ export class Ramp {
     this.random = randomFor(plan, 'ramp', worker);
   }
 
-  /** Connections `from` … `to` − 1, from `startUs` of the clock on; settles when each has succeeded or failed. */
+  /** Opens connections `from` … `to` − 1; settles when each has opened or failed. */
   async run(startUs: number, from = 0, to = this.plan.connections): Promise<void> {
     const { plan, worker } = this;
     const { workers, connectInFlight } = plan.workers[worker]!;

@@ -1,18 +1,16 @@
-/** The search for the highest value that holds: what to try next, by what came of the values before. */
 import type { SearchEnd } from '../../base/searchSummary';
 
 export interface SearchRange {
-  /** Whole numbers from 1. */
   readonly from: number;
   readonly to: number;
-  /** The interval may be so wide, as a share of its lower end. */
+  /** Largest width of the result, as a share of its lower end. */
   readonly precision: number;
 }
 
 /**
- * What came of a step: it `held` its objectives or `missed` one; the `generator` could not offer it; or it was
- * `disturbed` by something that is neither the target nor the generator. It was too short to say, but leans to one side; or
- * even the longest leaves that `open`, which may be between the ends of the range alone.
+ * `generator`: the generator could not offer the load. `disturbed`: neither target nor generator is to blame.
+ * `leans…`: the step was too short to decide, but suggests an outcome; `open`: even the longest step could not
+ * decide.
  */
 export type StepOutcome =
   | 'held'
@@ -23,46 +21,41 @@ export type StepOutcome =
   | 'leansMissed'
   | 'open';
 
-/**
- * Steps that speak for a value and against it. One that misses right after another that missed may suffer from that
- * one still: it counts half.
- */
+/** Steps for and against a value. A miss right after another miss may be its after-effect and counts half. */
 interface Votes {
   held: number;
   missed: number;
   steps: number;
-  /** Of steps that were too short: enough to go on by, not to end with. */
+  /** Of steps too short to decide: used to choose the next value, not to end. */
   lean?: 'held' | 'missed';
-  /** Even the longest step has left it open. */
+  /** Even the longest step could not decide. */
   isOpen?: true;
 }
 
 const doubtful = 0.5;
-/** By so much more must speak for an end of the interval than against it, once steps have contradicted each other by more. */
+/** Lead of votes that confirms an end of the interval; more once steps have contradicted each other. */
 const enoughLead = 2;
 const noisyLead = 2.5;
-/** One contradiction is overruled when so much more speaks against it. */
+/** Lead of votes that overrules a contradiction. */
 const overruling = 2;
-/** A value that goes both ways is tried so often; then it lies between what held and what did not. */
+/** After that many steps a contested value stays inside the interval. */
 const mostSteps = 6;
-/** After so many misses in a row a value that is easy for the target comes in between. */
+/** After that many misses in a row an easier value follows, so that the target can recover. */
 const mostMisses = 3;
 const easy = 0.75;
-/** One after the other, before the search gives up. */
+/** In a row, before the search gives up. */
 const mostDisturbed = 3;
 
 type Standing = 'held' | 'missed' | 'contested';
 
 /**
- * A staircase that doubles until a step misses, then bisection until the interval is as narrow as asked. Then
- * both its ends are tried again until each is believed; an end that turns out to be wrong opens the interval
- * again. What goes both ways, however often it is tried, stays inside the interval, which is wider by that. No
- * clock and no engine is in here: `next` says what to try, `came` takes what came of it.
+ * Doubles the value until a step misses, bisects until the interval is narrow enough, then repeats both ends until
+ * each is confirmed. An end that turns out wrong reopens the interval; contested values stay inside it. Pure: no
+ * clock, no engine.
  */
 export class CapacitySearch {
   private readonly votes = new Map<number, Votes>();
   private trying: number | undefined;
-  /** Misses since the last step that held. */
   private missesInARow = 0;
   private isNoisy = false;
   private disturbedInARow = 0;
@@ -74,12 +67,10 @@ export class CapacitySearch {
     if (!isRange || from > to || !(precision > 0)) throw new Error('this is not a range to search');
   }
 
-  /** Undefined while it goes on. */
   get ended(): SearchEnd | undefined {
     return this.over;
   }
 
-  /** The highest value that held, below all that did not; null where none did. */
   get low(): number | null {
     const lowestMissed = this.valuesThat('missed')[0] ?? Infinity;
     return (
@@ -89,19 +80,16 @@ export class CapacitySearch {
     );
   }
 
-  /** The lowest value that did not hold; null where all did. */
   get high(): number | null {
     return this.valuesThat('missed')[0] ?? null;
   }
 
-  /** The value to try next; undefined when the search is over. */
   next(): number | undefined {
     if (this.over !== undefined) return undefined;
     this.trying ??= this.choose();
     return this.trying;
   }
 
-  /** What came of the value that `next` has named. */
   came(outcome: StepOutcome): void {
     const value = this.trying;
     if (value === undefined || this.over !== undefined) throw new Error('nothing was to be tried');
@@ -113,7 +101,6 @@ export class CapacitySearch {
     else this.lean(value, outcome === 'leansHeld' ? 'held' : 'missed');
   }
 
-  /** Ends the search before it has come to an end by itself. */
   end(ended: SearchEnd): void {
     this.over ??= ended;
   }
@@ -129,7 +116,7 @@ export class CapacitySearch {
     this.trying = this.choose();
   }
 
-  /** More steps as long would say no more: it lies between what held and what did not. */
+  /** A longer step would not decide either: the value counts as contested. */
   private leaveOpen(value: number): void {
     const votes = this.votesOn(value);
     votes.held += 1;
@@ -155,7 +142,7 @@ export class CapacitySearch {
     this.trying = this.recovery(value) ?? this.choose();
   }
 
-  /** After many misses in a row: a value that has held, by which a target that has not recovered may show it. */
+  /** After many misses in a row: a value that has held, to let the target recover. */
   private recovery(missed: number): number | undefined {
     if (this.missesInARow < mostMisses) return undefined;
     this.missesInARow = 0;
@@ -164,7 +151,6 @@ export class CapacitySearch {
       .at(-1);
   }
 
-  /** Sets the end where there is nothing left to try. */
   private choose(): number | undefined {
     const { from, to } = this.range;
     const { low, high } = this;
@@ -183,12 +169,12 @@ export class CapacitySearch {
       if (last === to) return this.votes.get(to)!.steps === 0 ? to : this.finish('allHeld');
       return Math.min(to, 2 * (last ?? low));
     }
-    // Between what goes both ways and what does not: on both sides of it.
+    // Narrows the interval on both sides of the contested values.
     if (!this.isNarrow(low, high, low)) {
       if (first !== null && !this.isNarrow(low, first, low)) return this.between(low, first);
       if (last !== null && !this.isNarrow(last, high, low)) return this.between(last, high);
     }
-    // The lower end last: it must hold now.
+    // The lower end comes last: it must hold now.
     return this.proven(high) ?? this.proven(low) ?? this.finish('found');
   }
 
@@ -201,7 +187,7 @@ export class CapacitySearch {
     return high - low <= Math.max(1, this.range.precision * of);
   }
 
-  /** The middle, by as few digits as keep it near there. */
+  /** The middle, rounded to few digits. */
   private between(low: number, high: number): number {
     const middle = (low + high) / 2;
     const room = (high - low) / 10;
@@ -212,7 +198,7 @@ export class CapacitySearch {
     return Math.floor(middle);
   }
 
-  /** The value where it needs another step to be believed; undefined where it is. */
+  /** The value if it needs another step to be confirmed. */
   private proven(value: number): number | undefined {
     const { held, missed, steps } = this.votes.get(value)!;
     const isBelieved =
@@ -220,7 +206,7 @@ export class CapacitySearch {
     return isBelieved ? undefined : value;
   }
 
-  /** What goes both ways at an end of the range has nothing beyond it that would hold it together: it does not hold. */
+  /** A contested value at an end of the range has no neighbour to confirm it: it counts as missed. */
   private standingOf(
     value: number,
     { held, missed, steps, lean, isOpen }: Votes,
@@ -233,7 +219,6 @@ export class CapacitySearch {
     return isEnd && steps >= mostSteps ? 'missed' : 'contested';
   }
 
-  /** Rising. */
   private valuesThat(stand: Standing): number[] {
     return [...this.votes]
       .flatMap(([value, votes]) => (this.standingOf(value, votes) === stand ? [value] : []))

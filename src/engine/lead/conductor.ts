@@ -1,4 +1,4 @@
-/** The lead of a run: orders to all workers, their reports put together, and a verdict on each step. */
+/** The lead of a run: sends orders to the workers, merges their reports and judges each step. */
 import { reasonOf } from '../../measure/judge/reason';
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/event';
@@ -47,7 +47,7 @@ import {
 
 export type { ConductorContext, Run, StopReason } from './run';
 
-/** Phases: connect, prepare, step by step warm up, measure and drain, close. */
+/** Phases: connect, prepare, then for each step warm up, measure, drain; at last close. */
 export class Conductor implements Run {
   readonly finished: Promise<RunSummary>;
   private readonly snapshots = new Emitter<Snapshot>();
@@ -61,30 +61,28 @@ export class Conductor implements Run {
   private readonly reports: WorkerReports;
   private readonly waiting: Waiting;
   private readonly news: MemberNews;
-  /** From an order until the answer to it, microseconds, where that takes long. */
+  /** Round trip of an order, microseconds; 0 for local workers. */
   private readonly leadUs: number;
   private readonly recovery: RecoveryPolling;
   private readonly steps: StepSource;
-  /** Of the step that is measured, in a search. */
   private backlog: BacklogWatch | undefined;
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
-  /** Asked at the end: what a server reports of it may come a moment later. */
+  /** Evaluated at the end: a server may report more by then. */
   private endingWords: WhyEnded | undefined;
-  /** Of a server that was started for the run. */
+  /** Latest error outside of the workers. */
   private problem: string | undefined;
   private endingStack: string | undefined;
   private readonly lostAgents: LostAgents;
-  /** Flush after which the living have heard of the last loss. */
+  /** The flush after which all remaining workers know of the last lost agent. */
   private lossFlush: number | undefined;
-  /** The objective that has ended a step, in words. */
+  /** The objective that ended a step early. */
   private aborted: VerdictReason | undefined;
   private step: RunningStep | undefined;
-  /** So far. */
   private requested = 0;
   private lastSampleUs = 0;
   private flushes = 0;
-  /** The tick reported last; snapshots in between belong to it. */
+  /** Snapshots between two ticks belong to the last one. */
   private lastTick = 0;
 
   constructor(
@@ -185,19 +183,18 @@ export class Conductor implements Run {
     return this.context.nowUs() - this.startedUs;
   }
 
-  /** A smaller step of a search: those that it has no place for are closed. */
   private async shrink(requested: number): Promise<void> {
     this.workers.order({ type: 'shrink', from: requested, to: this.requested });
     this.requested = requested;
     const closed = 'it had closed the connections that a smaller step does without';
     await this.flush(closed);
-    // Nobody writes to those that are gone.
+    // Messages no longer go to closed connections.
     this.workers.order({ type: 'identify' });
     await this.flush(closed);
     this.throwIfEnded();
   }
 
-  /** Those that do not take part yet, as the step needs it. */
+  /** Prepares the connections that the step adds. */
   private async prepare(step: number): Promise<void> {
     this.enter('preparing');
     this.reports.forget('prepared');
@@ -209,14 +206,12 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  /** From the order to begin it: what is reported of it counts. */
   private beginStep(step: PlanStep, startUs: number): RunningStep {
     const { plan } = this;
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
     const totals = this.totals.beginStep(factsOf(plan, step));
-    // A search wants to know what comes of each of its steps.
     totals.objectives = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs, !isSearch);
     const before = this.totals.connectionCounts();
     this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
@@ -277,7 +272,6 @@ export class Conductor implements Run {
     if (status !== 'pass' && isSearch) await this.recover(step, totals);
   }
 
-  /** Where no other step may follow. */
   private endAfter({ index }: PlanStep, status: Verdict['status']): void {
     const { context, steps } = this;
     if (this.lostAgents.any) this.endWithoutAgents();
@@ -285,7 +279,6 @@ export class Conductor implements Run {
     if (!goesOn && !context.keepGoing && index !== steps.count) this.end('threshold');
   }
 
-  /** Nothing of it is waited for any more. */
   private judge(going: RunningStep): Verdict {
     const { plan: step, totals } = going;
     const { plan } = this;
@@ -314,8 +307,8 @@ export class Conductor implements Run {
   }
 
   /**
-   * After a step that was too much: until what it left behind has arrived, or nothing more comes, and the connections
-   * that it cost are back. A step that offers twice what can be delivered leaves as much time behind as it took.
+   * After a failed step: waits until its backlog has arrived, or nothing more comes, and dropped connections are
+   * back. A step that offers twice the capacity leaves as much backlog time as it lasted.
    */
   private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
     const { nowUs } = this.context;
@@ -331,7 +324,7 @@ export class Conductor implements Run {
     }
   }
 
-  /** Ends the step, and the run, when an objective that may do so is missed: by each second that all have reported. */
+  /** Ends the run when an objective with `abort` is missed, judged by seconds that all workers have reported. */
   private checkAborting(): void {
     const { step, phase } = this;
     if (step === undefined || phase !== 'measuring') return;
@@ -340,7 +333,6 @@ export class Conductor implements Run {
     if (reason !== undefined) this.end('threshold', undefined, reason);
   }
 
-  /** A step that was ended by an objective is judged by what it had measured by then, and has failed. */
   private judgeAborted(): void {
     const { step, aborted } = this;
     if (step === undefined || aborted === undefined) return;
@@ -349,7 +341,7 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  /** Waits until nothing is outstanding, at most its drain; then all is here that workers have received by then. */
+  /** Waits until nothing is pending, at most the drain time. */
   private async drain({ plan: { index, drainMs }, totals, sentUs }: RunningStep): Promise<void> {
     const { workers, context } = this;
     const untilUs = sentUs + drainMs * 1000;
@@ -358,7 +350,7 @@ export class Conductor implements Run {
       if ((await this.flush(untilUs)) && this.isAllHere(totals)) return;
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
-    // One that had begun before may say less: what was read in time counts, however long that takes to say.
+    // An earlier flush may count less: what was read in time counts, however late it is reported.
     const mostUs = context.nowUs() + waits.phaseMs * 1000;
     await this.flush(workers.giveUp === undefined ? mostUs : did.count);
   }
@@ -367,7 +359,6 @@ export class Conductor implements Run {
     return this.totals.unsettled === 0 && received >= expected;
   }
 
-  /** Waits until agents have heard of each other what was to be expected. */
   private async certain(): Promise<void> {
     const untilUs = this.context.nowUs() + waits.reportingUs + this.leadUs;
     while (this.totals.unsettled > 0 && this.context.nowUs() < untilUs) {
@@ -380,7 +371,7 @@ export class Conductor implements Run {
     return this.context.nowUs() + Math.max(waits.drainPollMs, this.workers.drainPollMs ?? 0) * 1000;
   }
 
-  /** With it goes its agent, if the others go on; else the run. */
+  /** Ends the run, or only removes the agent when the others can go on. */
   private lose(worker: number, error: Error): void {
     const { plan, workers, step } = this;
     const agent = agentOfWorker(plan, worker);
@@ -395,7 +386,7 @@ export class Conductor implements Run {
       this.emit();
       workers.order({ type: 'flush', flush: (this.flushes += 1) });
       const isInStep = step !== undefined && step.totals.verdict === undefined;
-      // What is owed to the lost one must not end it.
+      // Deliveries to the lost agent are missing: they must not abort the run.
       if (isInStep && step.totals.objectives) step.totals.objectives.mayEnd = false;
       else this.endWithoutAgents();
     }
@@ -407,7 +398,7 @@ export class Conductor implements Run {
     this.end('workerLost', () => this.lostAgents.sentence());
   }
 
-  /** After an early ending: stop sending, and give what is on its way a moment to arrive. */
+  /** After an early end: stops sending and gives messages in flight a moment to arrive. */
   private async breakOff(): Promise<void> {
     const { step, workers } = this;
     if (workers.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
@@ -433,7 +424,6 @@ export class Conductor implements Run {
     this.enter('done');
   }
 
-  /** Counts and shows what went wrong beside the workers. */
   private reportProblem(errorClass: ErrorClass, text: string, count?: number): void {
     if (this.phase === 'done') return;
     const shown = this.totals.addError(errorClass, text, count);
@@ -471,7 +461,7 @@ export class Conductor implements Run {
     this.reports.changed();
   }
 
-  /** All that are left know of the loss: what is missing of messages before it may have been owed to the lost one. */
+  /** Once all remaining workers know of the loss, missing deliveries may have been due to it. */
   private checkLoss(): void {
     const { lossFlush, step } = this;
     if (lossFlush === undefined || !this.reports.has(`flush ${lossFlush}`)) return;
@@ -479,7 +469,7 @@ export class Conductor implements Run {
     if (step?.totals.verdict === undefined) step?.totals.notePendingLoss();
   }
 
-  /** Ends the run when nothing of the target is there any more; what was lost while we did not run is no fault of it. */
+  /** Ends the run when the target is gone, unless it was lost while this machine was suspended. */
   private checkTarget(): void {
     const { phase, plan, totals, recovery, workers, context } = this;
     const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
@@ -507,8 +497,8 @@ export class Conductor implements Run {
   }
 
   /**
-   * Whether all that was counted up to now has arrived here, in time.
-   * @param until microseconds of run time; or what everybody has done whose answer has come, see {@link reportedByAll}
+   * Whether everything counted so far has arrived here in time. @param until run time in microseconds, or a milestone
+   * for {@link reportedByAll}
    */
   private async flush(until: number | string): Promise<boolean> {
     const flush = (this.flushes += 1);

@@ -3,14 +3,12 @@ import { formatCount } from '../../base/units';
 import { agentsOf } from '../../plan/agents';
 import type { Plan } from '../../plan/plan';
 
-/** More are counted in a sentence. */
 const mostNamed = 2;
 
-/** Agents that were lost while the others went on, and why. */
+/** Agents lost while the others went on, and why. */
 export class LostAgents {
   private readonly words = new Map<number, Words>();
 
-  /** @param shown what may be shown of a text */
   constructor(
     private readonly plan: Pick<Plan, 'agents'>,
     private readonly shown: (text: string) => string,
@@ -24,12 +22,10 @@ export class LostAgents {
     return this.words.size > 0;
   }
 
-  /** Agents of the plan that are there. */
   get others(): number {
     return agentsOf(this.plan) - this.words.size;
   }
 
-  /** What is said of it: the error names the agent. */
   add(agent: number, error: Error): string {
     const words = error instanceof SaidError ? error.words : error.message;
     const said = withValues(words, this.shown);
@@ -37,12 +33,11 @@ export class LostAgents {
     return say(said);
   }
 
-  /** Of each, in the order in which they were lost. */
   all(): Words[] {
     return [...this.words.values()];
   }
 
-  /** For people, as the reason why a run has ended. */
+  /** The reason for the end of the run. */
   sentence(): Words {
     const all = this.all();
     const [first = '', ...more] = all;

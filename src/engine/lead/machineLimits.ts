@@ -18,40 +18,38 @@ import {
 import { addressCount, urlsOf, withTexts } from '../../scenario/target/targetKinds';
 import { loopbackSources } from '../../wire/socket/localAddresses';
 
-/** What the machine allows one process; null where the system does not say. */
+/** Limits of one process; null where the system does not say. */
 export interface MachineLimits {
   readonly cores: number;
   readonly fileDescriptors: number | null;
-  /** Local ports for connections to one address and port. */
+  /** For one remote address and port. */
   readonly localPorts: number | null;
 }
 
-/** Descriptors the process needs beside its connections: files, pipes, threads, negotiations. */
+/** For files, pipes, threads and negotiations. */
 const reservedDescriptors = 64;
 const reservedDescriptorsPerWorker = 16;
 const run = promisify(execFile);
 
-/** Needs no rights. */
 export async function machineLimits(): Promise<MachineLimits> {
   const [fileDescriptors, localPorts] = await Promise.all([openFileLimit(), portRange()]);
   return { cores: availableParallelism(), fileDescriptors, localPorts };
 }
 
-/** What a run asks of the machine; `workers` are those of all processes. */
+/** `workers` are those of all processes. */
 interface RunNeeds extends Pick<Plan, 'connections' | 'connectInFlight'> {
   readonly workers: readonly unknown[];
-  /** With as many descriptors each, and one worker; absent: one, with all workers. */
+  /** Processes with one worker each; absent: one process with all workers. */
   readonly processes?: number;
-  /** A server of the run's own takes the connections: a single process. */
+  /** The run starts a server, which is one process. */
   readonly startsServer?: boolean;
-  /** Addresses that connections come from, each with ports of its own; absent: the system chooses one for each target. */
+  /** Number of local addresses, each with its own ports; absent: the system chooses one per target. */
   readonly sources?: number;
 }
 
 /**
- * Undefined when nothing is missing. A pair of a source and a target has ports of its own. Both are taken in turn, so that
- * there are at least as many pairs as there are of the more numerous ones. Negotiations need descriptors of their own while
- * connections open.
+ * Undefined when nothing is missing. Each pair of source and target address has its own ports; there are at least as
+ * many pairs as the larger of the two counts. Negotiations need extra descriptors while connections open.
  */
 export function missingForRun(
   needs: RunNeeds,
@@ -81,7 +79,7 @@ function missingDescriptors(
   const needed = own * socketsPerConnection + Math.min(inFlight, own) + reserved;
   if (fileDescriptors === null || needed <= fileDescriptors) return undefined;
   const spare = fileDescriptors - reserved;
-  // Few connections may all be negotiating at a time, of many so many as the plan allows.
+  // All connections of a small run may negotiate at once, of a large one as many as the plan allows.
   const possible =
     processes *
     Math.max(
@@ -129,14 +127,14 @@ function missingPorts(
   );
 }
 
-/** Soft limit of open files, which Node raises to the hard one at its start where it can. */
+/** Soft limit, which Node raises to the hard limit at start. */
 async function openFileLimit(): Promise<number | null> {
   if (process.platform === 'win32') return null;
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');
     return wholeNumber(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
   } catch {
-    // Not Linux: ask a shell, which inherits the limit.
+    // Not Linux: a shell inherits the limit.
     return run('/bin/sh', ['-c', 'ulimit -n']).then(
       ({ stdout }) => wholeNumber(stdout.trim()),
       () => null,
@@ -150,7 +148,7 @@ async function portRange(): Promise<number | null> {
     const [from, to] = range.trim().split(/\s+/).map(Number);
     return from !== undefined && to !== undefined && to > from ? to - from + 1 : null;
   } catch {
-    // macOS and Windows: 49152–65535 unless it was changed, and no way to ask without rights everywhere.
+    // macOS and Windows use 49152–65535 by default and offer no portable way to ask.
     return process.platform === 'darwin' || process.platform === 'win32' ? 16_384 : null;
   }
 }
@@ -159,15 +157,14 @@ function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }
 
-/** Tests put others in its place. */
+/** Replaceable in tests. */
 export interface PlanDeps {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
   readonly machineLimits: typeof machineLimits;
   readonly missingForRun: typeof missingForRun;
   readonly buildPlan: typeof buildRunPlan;
-  /** Processes that wait for the run; absent: it stays on this machine. */
   readonly agents?: number;
-  /** What references in the URLs of the target stand for. */
+  /** Resolves references in the URLs of the target. */
   readonly reference?: ReferenceLookup;
 }
 
@@ -176,7 +173,7 @@ const realPlanDeps: PlanDeps = {
   buildPlan: buildRunPlan,
 };
 
-/** Workers by default: one less than the cores. @throws ExpectedError `not-runnable`, `machine-limits` */
+/** Default: one worker less than cores. @throws ExpectedError `not-runnable`, `machine-limits` */
 export async function planForMachine(
   scenario: Scenario,
   deps: PlanDeps = realPlanDeps,
@@ -194,14 +191,13 @@ export async function planForMachine(
   });
 }
 
-/** What this machine lacks for the scenario, as `doctor` would say; undefined when it lacks nothing. */
 export async function missingForScenario(
   given: Scenario,
   deps: PlanDeps = realPlanDeps,
 ): Promise<string | undefined> {
   const scenario = withUrls(largestOf(given), deps.reference);
   const machine = await deps.machineLimits();
-  // Ports are those of an address: where it is not known, nothing can be said of them.
+  // Ports depend on the address: unknown URLs are not checked.
   const known = urlsOf(scenario.target).every((url) => referencesIn(url).length === 0);
   const limits = known ? machine : { ...machine, localPorts: null };
   const { workers, processes } = shareOf(given, limits, deps);
@@ -242,13 +238,10 @@ const startsServer = ({ target }: Scenario): boolean =>
 const socketsPerConnection = ({ transport }: Pick<Scenario, 'transport'>): number =>
   transport === 'Websockets' ? 1 : 2;
 
-/** More are no help: each of them has a worker that wants a core. */
+/** Each process has a worker that needs a core. */
 const mostProcesses = 256;
 
-/**
- * Into how many workers the load is divided, and into how many processes with one each: as many as are asked for, else
- * one with all workers where it may open enough file descriptors.
- */
+/** Workers and processes (one worker each) of a run: as configured, else one process if its descriptors suffice. */
 function shareOf(
   given: Scenario,
   limits: MachineLimits,
@@ -257,7 +250,7 @@ function shareOf(
   const scenario = largestOf(given);
   const { connections } = scenario;
   const workers = Math.max(1, Math.min(given.workers ?? limits.cores - 1, connections));
-  // Agents are asked for what each of them lacks.
+  // Each agent checks its own limits.
   if (agents !== undefined) return { workers, processes: 1 };
   const asked = given.processes ?? 0;
   const needed = asked > 0 ? asked : processesFor(scenario, workers, limits);
@@ -265,7 +258,7 @@ function shareOf(
   return processes > 1 ? { workers: processes, processes } : { workers, processes: 1 };
 }
 
-/** As many as it takes; one where none are enough, or where only one can measure what is asked. */
+/** The fewest that suffice; 1 where none do, or where only one process can measure what is asked. */
 function processesFor(scenario: Scenario, workers: number, limits: MachineLimits): number {
   const { connections } = scenario;
   const connectInFlight = connectInFlightOf(scenario);

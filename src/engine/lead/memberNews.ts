@@ -1,9 +1,9 @@
 import type { MembershipReport, ToWorker } from '../../messages/worker';
 
-/** Numbers of changes in one order at most, but for a single report: below 400 KB as JSON. */
+/** Limit of one order, below 400 KB as JSON. */
 const mostNumbers = 24_576;
 
-/** What the workers of several agents report of coming and going, until it is ordered on to all of them together. */
+/** Collects membership changes of all agents' workers and forwards them to all. */
 export class MemberNews {
   private pending: MembershipReport[] = [];
   private readonly reporters = new Set<number>();
@@ -13,7 +13,7 @@ export class MemberNews {
     private readonly order: (order: ToWorker) => void,
   ) {}
 
-  /** Goes on once every worker has reported since the last time: nothing is settled before that anyway. */
+  /** Forwards once every worker has reported: nothing can be settled earlier. */
   add(report: MembershipReport): void {
     if (!isReport(report)) return;
     this.pending.push(report);

@@ -24,13 +24,12 @@ import { waits } from './waiting';
 export interface RunningStep {
   readonly plan: PlanStep;
   readonly totals: StepTotals;
-  /** Run time at which its measuring begins, microseconds. */
+  /** Run time in microseconds. */
   readonly measureUs: number;
-  /** When the last message of it has left, by what workers have said; its end, if that was before. */
+  /** When its last message left, as reported; at least the end of the step. */
   sentUs: number;
-  /** The connections when it began. */
+  /** At its begin. */
   readonly before: JudgedConnections;
-  /** Since it is measured. */
   cpu?: CpuMeter;
 }
 
@@ -39,7 +38,7 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
   return {
     index: step.index,
     senders: step.senders,
-    // Each of a search may turn out to be the last.
+    // Each step of a search may be the last.
     isLast: plan.search !== undefined || step.index % (plan.cycle ?? plan.steps.length) === 0,
     listens: plan.entries.every((entry, at) => sendersOf(step, at) === 0 || listens(entry)),
     byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
@@ -57,14 +56,13 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
 const listens = ({ run: { session } }: PlanEntry): boolean =>
   session !== undefined && callsOf(stepsIn(session)).every(({ step }) => step.kind === 'on');
 
-/** Of an entry with sessions. */
 function callFacts(
   { connections }: Plan,
   { run: { session }, tracks }: PlanEntry,
   senders: number,
 ): Pick<StepFacts, 'calls'> {
   if (session === undefined) return {};
-  // Who sends is drawn at random: only where all do, each recorded client is replayed as often as the others.
+  // Senders are drawn: each recorded client is replayed equally often only if all send.
   const replays = senders === connections ? connections / (tracks?.clients ?? 1) : NaN;
   const calls = callsOf(stepsIn(session)).map(({ name, step, times = 1 }) => ({
     name,
@@ -77,19 +75,17 @@ function callFacts(
   return { calls };
 }
 
-/** So far. */
 export function measuredSeconds({ plan, measureUs }: RunningStep, nowUs: number): number {
   return Math.max(0, Math.min((nowUs - measureUs) / 1_000_000, plan.measureMs / 1000));
 }
 
-/** Not up to now: what has come since is not counted yet. */
+/** As of the last report: later counts are not known yet. */
 export function soFar({ totals, measureUs }: RunningStep, connections: JudgedConnections): SoFar {
   const { knownUs } = totals;
   const measuredMs = Math.max(0, knownUs - measureUs) / 1000;
   return { deliveries: totals.deliveries(), connections, knownUs, measuredMs };
 }
 
-/** The totals are known up to `sampledUs`. */
 export function stepProgress(
   step: RunningStep,
   connections: JudgedConnections,
@@ -138,10 +134,10 @@ export function connectionProgress(totals: RunTotals, takingPart: number): Snaps
   };
 }
 
-/** Snapshots are sent and stored: of many agents they say it less often. */
+/** Keeps snapshots small: with many agents they are included less often. */
 const agentsPerTick = 50;
 
-/** The agents as they stand, where there are any: each second, or less often where there are many. */
+/** Every second, less often with many agents. */
 export function agentsAt(
   tick: number,
   totals: RunTotals,
@@ -152,21 +148,19 @@ export function agentsAt(
   return isDue ? { agents: totals.ofAgents(agents) } : {};
 }
 
-/** The tick's own counts and time; nothing when nothing was due or received in it. */
 export function intervalOf(
   tick: MergedTick | undefined,
   windows: RateWindows,
 ): Pick<Snapshot, 'interval'> {
   if (tick === undefined || tick.offered + tick.received === 0) return {};
   const { offered, sent, latencyUs } = tick;
-  // A delivery that turns out to be ambiguous is taken back, which may be in a later second.
+  // An ambiguous delivery may be subtracted in a later second.
   const received = Math.max(0, tick.received);
   return { interval: { ...windows.within(tick.tick), offered, sent, received, latencyUs } };
 }
 
 const pollMs = 20;
 
-/** Looks many times a second how many connections take part, while steps are measured. */
 export class RecoveryPolling {
   private watch: RecoveryWatch | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -179,11 +173,11 @@ export class RecoveryPolling {
     private readonly openConnections: () => number,
   ) {}
 
-  /** To be called when the measured time of a step begins; nothing happens where no connection comes back. */
+  /** Call at the begin of the measured time; does nothing without reconnects. */
   begin({ plan: step, totals, measureUs }: RunningStep): void {
     const { life } = this.plan;
     this.watch = undefined;
-    // Where connections are only exchanged, some are always missing.
+    // With lifetimes alone some connections are always missing.
     if (life === undefined || (!life.repair && life.dropAllAfterMs === undefined)) return;
     const { dropAllAfterMs } = life;
     const stormUs = dropAllAfterMs === undefined ? undefined : measureUs + dropAllAfterMs * 1000;
@@ -203,7 +197,7 @@ export class RecoveryPolling {
     this.watch?.open(this.nowUs(), this.openConnections());
   }
 
-  /** Since how many milliseconds no connection takes part at all, as far as it was asked. */
+  /** Milliseconds without any open connection. */
   deadForMs(): number {
     const nowUs = this.nowUs();
     if (this.openConnections() > 0) this.deadSinceUs = undefined;
@@ -220,7 +214,7 @@ export class RecoveryPolling {
   }
 }
 
-/** A search repairs connections where the scenario does not: where none was lost there is nothing to say of it. */
+/** A search turns on reconnects by itself: without drops there is nothing to report. */
 export function withoutIdleLife(
   { life, ...connections }: ConnectionSummary,
   search: SearchSummary | undefined,
@@ -229,7 +223,7 @@ export function withoutIdleLife(
   return life === undefined || isIdle ? connections : { ...connections, life };
 }
 
-/** A step of a search answers for what was lost in it, the first one for connecting, too. */
+/** Each step of a search is judged by its own losses, the first also by connecting. */
 export function connectionsOf(
   step: RunningStep,
   totals: RunTotals,
@@ -240,7 +234,6 @@ export function connectionsOf(
   return search !== undefined && step.plan.index > 1 ? lostSince(step.before, now) : now;
 }
 
-/** What of the connections was lost since then. */
 const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedConnections => ({
   requested: now.requested,
   failed: Math.max(0, now.failed - before.failed),
@@ -248,7 +241,7 @@ const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedCon
   notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
 });
 
-/** Words for a target that never answered, or has dropped everything and nothing comes back; undefined for others. */
+/** For a target that never answered, or dropped everything; else undefined. */
 export function targetLost(
   phase: Phase,
   plan: Plan,
@@ -271,7 +264,7 @@ export function targetLost(
   return () => lostWords(connected, totals.errorExamples);
 }
 
-/** Without counts: more connections may fail until the run is over, and each is tried several times. */
+/** Without counts, which may still change. */
 export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): Words {
   const [, host] = /^\w+:\/\/([^/\s?#,]+)/.exec(targetUrl) ?? [];
   const isOne = !targetUrl.includes(',');

@@ -1,8 +1,7 @@
-/** CPU time of a process elsewhere, which is known only as far as its reports go. */
+/** CPU time of another process, as far as reported. */
 export class ReportedCpu {
-  /** Since it began, microseconds. */
+  /** Microseconds since its start. */
   private usedUs = 0;
-  /** Run time of its last sample. */
   private sampledUs = 0;
   private mark: { readonly fromUs: number; usedUs: number; isMet: boolean } | undefined;
 
@@ -10,7 +9,7 @@ export class ReportedCpu {
     this.usedUs = usedUs;
   }
 
-  /** Workers report at the border of a step: what was used up to then comes with that. */
+  /** Workers report at the begin of the measured time, so its CPU time is known exactly. */
   sampled(atUs: number): void {
     this.sampledUs = Math.max(this.sampledUs, atUs);
     const { mark } = this;
@@ -19,7 +18,7 @@ export class ReportedCpu {
     mark.isMet = true;
   }
 
-  /** What is used from that run time on, when it is asked; a later call has no say in it. */
+  /** CPU time used since `fromUs`; a later call replaces this one. */
   from(fromUs: number): () => number {
     const mark = { fromUs, usedUs: this.usedUs, isMet: this.sampledUs >= fromUs };
     this.mark = mark;

@@ -1,4 +1,3 @@
-/** What a run is given, and what it gives. */
 import { say, sentence, type Words } from '../../base/sentence';
 import { reasonOf } from '../../measure/judge/reason';
 import type { Event } from '../../base/event';
@@ -21,39 +20,35 @@ import type { StepSource } from './stepSource';
 export interface ConductorContext {
   readonly startWorkers: StartWorkers;
   readonly keepGoing: boolean;
-  /** Where the steps come from; absent: from the plan. */
+  /** Absent: the steps of the plan. */
   readonly steps?: StepSource;
-  /** Time in which the target was asked something before the run: a silent one has had it already. */
+  /** Time for which the target was probed before the run. */
   readonly askedMs?: number;
-  /** They must not turn up in any text. */
   readonly secrets: readonly string[];
-  /** Where connections have secrets of their own; absent: the secrets are all there are. */
+  /** Absent: connections have no secrets of their own. */
   readonly hider?: SecretHider;
   readonly nowUs: () => number;
-  /** With counts of their own, as they may be shown. */
   readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
-  /** Of the servers that were started for the run. */
   readonly problems?: TargetProblems | undefined;
-  /** Renewed during the run, where somebody has signed in. */
   readonly passes?: Passes;
   readonly identityCalls?: IdentityCalls;
   readonly machine: RunSummary['machine'];
 }
 
-/** Who ended a run early: a person or program (`stopped`), or a signal to the process (`interrupted`). */
+/** `stopped` by a person or program, `interrupted` by a signal. */
 export type StopReason = 'stopped' | 'interrupted';
 
 export interface Run {
-  /** Once a second, and at each change of phase. */
+  /** Every second, and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
-  /** Settles on every ending and never rejects for a reason outside this code. */
+  /** Resolves on every ending; rejects only for a defect of ours. */
   readonly finished: Promise<RunSummary>;
-  /** Ends the run in order; what was measured is in the summary. A second call closes at once. */
+  /** Ends the run in order and keeps what was measured; a second call closes at once. */
   stop(reason: StopReason): void;
 }
 
-/** Said when it is asked for: more may be known by then. */
+/** Evaluated late: more may be known at the end. */
 export type WhyEnded = () => Words;
 
 interface Ended {
@@ -61,11 +56,10 @@ interface Ended {
   readonly endingWords: Words | undefined;
   readonly endingStack: string | undefined;
   readonly startedAt: Date;
-  /** By the monotonic clock: somebody may have set the other one back meanwhile. */
+  /** By the monotonic clock. */
   readonly elapsedUs: number;
 }
 
-/** What has led it. */
 interface Led {
   readonly plan: Plan;
   readonly context: ConductorContext;
@@ -74,7 +68,7 @@ interface Led {
   readonly workers: WorkerHost;
 }
 
-/** Whoever was neither lost nor has left was there to the end. */
+/** Agents that were neither lost nor left stayed to the end. */
 const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
   ...agent,
   status: status === 'lost' || status === 'left' ? status : 'done',

@@ -28,13 +28,11 @@ import type { StepSource } from './stepSource';
 interface RunDependencies {
   readonly workerScript: string;
   readonly keepGoing?: boolean;
-  /** Time in milliseconds in which the target was asked something before the run. */
   readonly askedMs?: number;
-  /** Where the steps come from; absent: from the plan. */
   readonly steps?: StepSource;
 }
 
-/** On threads or processes of this machine. The target stays open; its owner disposes it after the run. */
+/** Runs on threads or processes of this machine. The caller disposes the target after the run. */
 export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDependencies): Run {
   const originUs = machineClock().nowUs();
   const where = { endpoint: endpointOfRun(plan, target), originUs };
@@ -43,7 +41,7 @@ export function startRun(plan: Plan, target: OpenTarget, dependencies: RunDepend
   return leadRun(plan, target, { ...dependencies, startWorkers, originUs });
 }
 
-/** On whatever workers there are; `originUs` is the zero of the run on this machine's clock. */
+/** Runs on the workers given; `originUs` is the begin of the run on this machine's clock. */
 export function leadRun(
   plan: Plan,
   target: OpenTarget,
@@ -83,7 +81,6 @@ export function leadRun(
   return new Conductor(plan, context);
 }
 
-/** The workers of one agent of the plan, as threads of this process. */
 export function startThreads(
   plan: Plan,
   where: Pick<WorkerStart, 'endpoint' | 'originUs'>,
@@ -100,7 +97,7 @@ export function startThreads(
   return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
 }
 
-/** As it is now, with as many source addresses on loopback as the connections of the plan take. */
+/** Adds source addresses on loopback where the connections need more ports. */
 export function endpointOfRun({ connections }: Plan, target: OpenTarget): Endpoint {
   const endpoint = currentEndpoint(target);
   const sockets = connections * (endpoint.transport === undefined ? 1 : 2);
@@ -108,7 +105,7 @@ export function endpointOfRun({ connections }: Plan, target: OpenTarget): Endpoi
   return sources === undefined ? endpoint : { ...endpoint, localAddresses: sources };
 }
 
-/** The endpoint with the newest pass and tokens: they may have been renewed while somebody was asked something. */
+/** With the newest tokens: they may have been renewed while the user was asked something. */
 function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget): Endpoint {
   const endpoint = identityCalls ? withIdentities(opened, identityCalls.current) : opened;
   const { service } = endpoint;
@@ -117,10 +114,7 @@ function currentEndpoint({ endpoint: opened, passes, identityCalls }: OpenTarget
   return { ...endpoint, service: { kind, hub, audience, restUrl, ...passes.current } };
 }
 
-/**
- * The workers of one agent as threads that share memory; their numbers are those of the plan. Every way a thread can end
- * leads to exactly one call.
- */
+/** Workers of one agent as threads that share memory. Each thread that ends is reported exactly once. */
 export class WorkerThreads implements WorkerHost {
   readonly alive = new Set<number>();
   private readonly threads: ReadonlyMap<number, Worker>;
@@ -164,7 +158,7 @@ export class WorkerThreads implements WorkerHost {
     return openConnections(this.shared.memory);
   }
 
-  /** An order about the clock needs a plan with several agents. */
+  /** Clock orders exist only with several agents. */
   order(order: ToWorker | ClockOrder): void {
     if (order.type === 'clock') this.clock?.steer(order.offsetUs);
     else for (const index of this.alive) this.threads.get(index)!.postMessage(order);

@@ -9,35 +9,28 @@ import type { SearchSpec } from '../../scenario/scenario';
 import { CapacitySearch, type StepOutcome } from './capacitySearch';
 import type { BrokenObjective, SearchStep, SearchSummary } from '../../base/searchSummary';
 
-/** A step that is over. */
 interface StepOver {
   readonly step: PlanStep;
   readonly totals: StepTotals;
   readonly verdict: Verdict;
-  /** Of its connections. */
+  /** Objectives of its connections. */
   readonly checks: readonly SloCheck[];
-  /** By which latency grew. */
+  /** Growth of latency during the step. */
   readonly growth?: Growth | undefined;
 }
 
-/** Where the steps of a run come from, one after the other. */
 export interface StepSource {
-  /** Undefined when there are no more; `nowUs` is run time. */
   next(nowUs: number): PlanStep | undefined;
   over(step: StepOver): void;
-  /** Steps that are planned, as far as that is known. */
+  /** As far as known. */
   readonly count: number;
-  /** Whether a step that misses an objective is no reason to end the run. */
+  /** Whether a missed objective does not end the run. */
   readonly goesOn: boolean;
-  /** The verdict on a step whose value says how much is sent. */
   withAsked?(verdict: Verdict, step: PlanStep, totals: StepTotals): Verdict;
-  /** Of a search that goes on. */
   readonly progress?: SearchProgress;
-  /** What a search has found, where it is one. */
   found?(ending: Ending, nowUs: number): SearchSummary;
 }
 
-/** The steps of a plan, in their order. */
 export class ListedSteps implements StepSource {
   private at = 0;
   readonly goesOn = false;
@@ -55,26 +48,26 @@ export class ListedSteps implements StepSource {
   over(): void {}
 }
 
-/** Between two steps, beside the time that their plan names; orders to agents are given a second ahead. */
+/** Overhead between two steps; orders to agents are sent a second ahead. */
 const betweenMs = 200;
 const betweenOnAgentsMs = 2000;
 
 const outcomes: Readonly<Record<Exclude<Verdict['status'], 'invalid'>, StepOutcome>> = {
   pass: 'held',
   fail: 'missed',
-  // It was measured to its end, and what agents have said leaves open what came of it.
+  // Agents were lost, so the outcome is unknown.
   incomplete: 'disturbed',
 };
 
-/** Of the budget: a step that must say more than a shorter one could is no longer. */
+/** Longest step, as a share of the search budget. */
 const longestShare = 0.2;
 
-/** The steps of a search: each is decided on by what came of those before. */
+/** Steps of a capacity search, each chosen by the outcomes before. */
 export class SearchedSteps implements StepSource {
   private readonly search: CapacitySearch;
   private readonly steps: SearchStep[] = [];
   private value = 0;
-  /** How many times as long as usual a value is measured that was too short to say what came of it. */
+  /** Factor by which the step of a value is longer, because a shorter one could not decide. */
   private readonly times = new Map<number, number>();
   readonly goesOn = true;
 
@@ -97,7 +90,7 @@ export class SearchedSteps implements StepSource {
     const step = { ...usual, measureMs: usual.measureMs * (this.times.get(value) ?? 1) };
     const between = this.agents > 1 ? betweenOnAgentsMs : betweenMs;
     const needsMs = step.warmupMs + step.measureMs + between;
-    // The first one is run whatever it takes: a search without a step says nothing.
+    // The first step always runs: a search without steps says nothing.
     if (this.steps.length > 0 && nowUs / 1000 + needsMs > this.spec.budgetMs) {
       this.search.end('budget');
       return undefined;
@@ -113,7 +106,7 @@ export class SearchedSteps implements StepSource {
       steps
         .filter((step) => step.status === status && step.value >= from && step.value <= to)
         .map((step) => step.value);
-    // What a step that was too short leans to is none of them yet.
+    // Steps too short to decide count for neither end.
     const held = low === null ? [] : valuesThat('pass', spec.from, low);
     const missed = high === null ? [] : valuesThat('fail', high, spec.to);
     const [most, least] = [Math.max(...held), Math.min(...missed)];
@@ -153,7 +146,7 @@ export class SearchedSteps implements StepSource {
     this.search.came(isTooShort ? this.leaning(step, growth) : outcomeOf(verdict));
   }
 
-  /** The next step with this value takes twice as long, where there is time for it: at an end of the range, whatever is left. */
+  /** Repeats the value with a step twice as long, if the budget allows; at an end of the range always. */
   private leaning({ measureMs }: PlanStep, { middle, limit }: Growth): StepOutcome {
     const { from, to, budgetMs } = this.spec;
     const isEnd = this.value === from || this.value === to;
@@ -177,7 +170,7 @@ export class SearchedSteps implements StepSource {
   }
 }
 
-/** Codes of verdicts that name no fault of the generator. */
+/** Some invalid verdicts are not the generator's fault. */
 function outcomeOf({ status, reasons }: Verdict): StepOutcome {
   if (status !== 'invalid') return outcomes[status];
   const [{ code } = { code: '' }] = reasons;

@@ -3,50 +3,46 @@ import { formatCount } from '../../base/units';
 import { Changes } from '../pause';
 import type { WorkerHost } from '../../messages/worker';
 
-/** How long the lead of a run waits for what. */
+/** How long the lead waits, by milestone. */
 export const waits = {
   /** Failed connects after which a target that never answered is given up. */
   hopelessConnects: 20,
-  /** A target of which nothing is heard for so long is given up, unless the plan allows a single connect more. */
+  /** A silent target is given up after that, unless one connect may take longer. */
   hopelessMs: 22_500,
-  /** So is one that had connections, after as long without any. */
+  /** The same for a target that has lost all its connections. */
   deadMs: 47_000,
-  /** In a search, whose connections come back only because it opens them again. */
+  /** In a search, which reconnects more eagerly. */
   deadInSearchMs: 15_000,
-  /** From the order to connect until the first connection is due. */
   connectLeadUs: 20_000,
-  /** From the order to begin a step until its first message may be due, so that every worker has heard it. */
+  /** So that every worker has the order before the first message is due. */
   stepLeadUs: 100_000,
   drainPollMs: 25,
-  /** From the end of a step until every worker has said that its last message left; backlogs take a second. */
+  /** From the end of a step; a backlog may take a second. */
   sendingUs: 1_500_000,
-  /** From the end of a drain until agents have reported each other's changes. */
   reportingUs: 1_000_000,
   closeMs: 3000,
-  /** A host declares lost who is silent, before this. */
+  /** Upper bound: hosts declare silent agents lost before this. */
   mostSettlingMs: 120_000,
   /**
-   * After all the time that a phase may take, until an agent that has not reported its end is lost.
-   * Source: decision record on several machines, "Barrier".
+   * Beyond the longest a phase may take, until an agent that has not reported is lost. Source: decision record on
+   * several machines, "Barrier".
    */
   phaseMs: 60_000,
-  /** After that, for what could not be heard until then. */
   onItsWayMs: 5000,
-  /** Between two looks at which processes of workers are silent. */
+  /** Between two checks for silent worker processes. */
   lookMs: 1000,
-  /** One that is silent for so long is lost, as an agent is by default. */
+  /** As for agents by default. */
   silentMs: 30_000,
-  /** Between two looks at a target that recovers from a step. */
   recoveryPollMs: 250,
-  /** One that delivers nothing more for so long has recovered, or will not. */
+  /** A target that delivers nothing for so long counts as recovered. */
   quietUs: 2_000_000,
   leastRecoveryMs: 5000,
 } as const;
 
-/** Leaves whatever is waited for; the ending is already noted. */
+/** Unwinds whatever is waited for; the ending is already recorded. */
 export class EndedEarly extends Error {}
 
-/** What a worker has done, for who says that one has not. */
+/** Completes "it did not report within 5 s that …". */
 export const did = {
   open: 'it had opened its connections',
   prepare: 'it had prepared its connections',
@@ -54,7 +50,7 @@ export const did = {
   count: 'it had counted what came in the step',
 } as const;
 
-/** What the lead of a run waits for; all of it leaves by {@link EndedEarly} when the run has ended meanwhile. */
+/** What the lead waits for; everything throws {@link EndedEarly} once the run has ended. */
 export class Waiting {
   constructor(
     private readonly reports: WorkerReports,
@@ -67,7 +63,6 @@ export class Waiting {
     if (this.hasEnded()) throw new EndedEarly();
   }
 
-  /** Whether all workers have reported this, in time. */
   async reported(what: string, untilUs = Infinity): Promise<boolean> {
     const leftMs = (): number => (untilUs - this.nowUs()) / 1000;
     const inTime = await this.reports.all(what, leftMs, this.hasEnded);
@@ -76,16 +71,15 @@ export class Waiting {
   }
 
   /**
-   * The same of what nobody goes on without: an agent that has not reported it long after it may take is lost.
-   * @param did what it has done then, after "that"
-   * @param mostMs how long it may take
+   * The same, but agents that do not report in time are lost. @param did the milestone in words, after "that" @param
+   * mostMs longest duration of the phase
    */
   async reportedByAll(what: string, did: string, mostMs = 0): Promise<void> {
     const { workers } = this;
     const withinMs = mostMs + waits.phaseMs;
     const untilUs = workers.giveUp === undefined ? Infinity : this.nowUs() + withinMs * 1000;
     if (await this.reported(what, untilUs)) return;
-    // Where nothing was heard of anybody, it may be on its way.
+    // Reports may be on their way.
     await this.settled();
     const seconds = formatCount(Math.round(withinMs / 1000));
     for (const worker of this.reports.missing(what))
@@ -93,14 +87,13 @@ export class Waiting {
     this.throwIfEnded();
   }
 
-  /** Until that moment of run time, microseconds. */
   async reached(atUs: number): Promise<void> {
     const leftMs = Math.max(0, (atUs - this.nowUs()) / 1000);
     await this.reports.until(this.hasEnded, leftMs);
     this.throwIfEnded();
   }
 
-  /** Does not wait for them: whoever waits for something of theirs looks again. */
+  /** Returns at once: reports of closed workers wake the waiting code. */
   endWorkers(): void {
     const { workers, reports } = this;
     inBackground(workers.end().then(() => reports.changed()));
@@ -125,10 +118,10 @@ export class Waiting {
   }
 }
 
-/** Timers bear no infinity. */
+/** `setTimeout` takes no Infinity. */
 const longestWaitMs = 60_000;
 
-/** What workers have reported, and who waits for it or for anything else to change. */
+/** What the workers have reported. */
 export class WorkerReports extends Changes {
   private readonly reporters = new Map<string, Set<number>>();
 
@@ -152,13 +145,12 @@ export class WorkerReports extends Changes {
     return true;
   }
 
-  /** The living that have not reported this. */
   missing(what: string): number[] {
     const workers = this.reporters.get(what);
     return [...this.alive()].filter((worker) => workers?.has(worker) !== true);
   }
 
-  /** Waits until all living workers have reported this, or nothing is to be waited for; whether they have. */
+  /** Waits until all remaining workers have reported this, or waiting makes no sense; returns whether they have. */
   async all(what: string, leftMs: () => number, isOver: () => boolean): Promise<boolean> {
     for (let ms = leftMs(); ms > 0 && !this.has(what) && !isOver(); ms = leftMs())
       await this.until(() => this.has(what) || isOver(), Math.min(longestWaitMs, Math.ceil(ms)));

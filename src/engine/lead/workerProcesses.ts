@@ -17,13 +17,13 @@ import { waits } from './waiting';
 const keptErrorBytes = 8192;
 
 /**
- * Of a worker's young generation, which has three of these. V8 makes them larger while connections open, up to 16 MB, and keeps them: most of
- * the memory of a few thousand connections. Next to nothing of a message lives for longer than it takes, so that 2 MB cost no
- * more CPU: docs/evidence/performance.md, *Memory*.
+ * Third of a worker's young generation. V8 grows it to 16 MB while connections open and keeps it, which is most of
+ * the memory of a few thousand connections. Messages are short-lived, so 2 MB cost no more CPU:
+ * docs/evidence/performance.md, *Memory*.
  */
 export const semiSpaceMb = 2;
 
-/** A process with one worker, as far as its host works with it; tests put a fake in its place. */
+/** Replaceable in tests. */
 export type WorkerProcess = Pick<
   ChildProcess,
   'send' | 'kill' | 'on' | 'once' | 'stderr' | 'exitCode' | 'signalCode' | 'pid'
@@ -31,14 +31,13 @@ export type WorkerProcess = Pick<
 
 const forkWorker = (script: string): WorkerProcess =>
   fork(script, [], {
-    // Counts of histograms are typed arrays.
+    // Histogram counts are typed arrays.
     serialization: 'advanced',
     execArgv: [`--max-semi-space-size=${semiSpaceMb}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: environmentOfChild(),
   });
 
-/** The workers of the plan, each in a process of its own on this machine. */
 export const startProcesses =
   (plan: Plan, where: Pick<WorkerStart, 'endpoint' | 'originUs'>, workerScript: string) =>
   (listener: WorkerListener): WorkerProcesses =>
@@ -53,20 +52,19 @@ interface Member {
   readonly ended: Promise<void>;
   readonly cpu: ReportedCpu;
   open: number;
-  /** Looks at it since it was heard last. */
+  /** Checks since its last report. */
   silentLooks: number;
 }
 
 /**
- * Each worker has file descriptors, a heap and an event loop of its own. Who was expected to get a message is known as
- * with agents on other machines, by what workers report to each other, but on one clock: nothing is ambiguous. A worker
- * that is lost ends the run, as one on a thread does.
+ * Each worker has its own descriptors, heap and event loop. Members are known by reports, as with agents on other
+ * machines, but on one clock: nothing is ambiguous. A lost worker ends the run.
  */
 export class WorkerProcesses implements WorkerHost {
   readonly alive = new Set<number>();
   private readonly members = new Map<number, Member>();
   private readonly suspendDetector = new SuspendDetector();
-  /** Workers report each second, from the order to connect on. */
+  /** Workers report every second once they connect. */
   private readonly looking: NodeJS.Timeout;
   private isReporting = false;
 
@@ -79,7 +77,7 @@ export class WorkerProcesses implements WorkerHost {
     this.looking = setInterval(() => this.look(), waits.lookMs).unref();
   }
 
-  /** Counts looks, not time: while this process does not run itself, nobody is silent. */
+  /** Counts checks instead of time: while this process is suspended, no worker is silent. */
   private look(): void {
     if (!this.isReporting) return;
     for (const worker of this.alive) {
@@ -109,7 +107,7 @@ export class WorkerProcesses implements WorkerHost {
         lost(error);
         if (child.pid === undefined) resolve();
       });
-      // Not `exit`: what it wrote about its end may still be on its way then.
+      // `close` instead of `exit`: its stderr is complete by then.
       child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
         lost(endOf(worker, code, signal, said));
         resolve();
@@ -138,14 +136,13 @@ export class WorkerProcesses implements WorkerHost {
     return sum;
   }
 
-  /** That of this process counts, too. */
   measureCpu(fromUs: number): () => number {
     const own = new CpuMeter();
     const each = [...this.members.values()].map(({ cpu }) => cpu.from(fromUs));
     return () => each.reduce((sum, usedUs) => sum + usedUs(), own.usedUs());
   }
 
-  /** One that is frozen takes no other signal. */
+  /** A frozen process takes no other signal. */
   giveUp(worker: number, why: string): void {
     if (!this.alive.delete(worker)) return;
     this.members.get(worker)!.child.kill('SIGKILL');
@@ -162,7 +159,7 @@ export class WorkerProcesses implements WorkerHost {
     for (const worker of this.alive) this.post(this.members.get(worker)!, order);
   }
 
-  /** One that is gone is reported by its end. */
+  /** A dead process is reported by its `close`. */
   private post({ child }: Pick<Member, 'child'>, message: WorkerStart | ToWorker): void {
     child.send(message, () => undefined);
   }
@@ -180,7 +177,7 @@ export class WorkerProcesses implements WorkerHost {
   }
 }
 
-/** With the stack that it wrote, where it has; the first line of that which names an error says why. */
+/** Carries the stack that the process wrote; its first line with an error says why. */
 function endOf(worker: number, code: number | null, signal: string | null, said: string): Error {
   const how = signal === null ? `code ${String(code)}` : `signal ${signal}`;
   const why = said.split('\n').find((line) => /^(?:Uncaught )?\w*Error\b.*: /.test(line));

@@ -5,72 +5,66 @@ import type { Unsettled } from '../../measure/sample';
 import type { MembershipReport } from '../../messages/worker';
 import type { MemberChange } from './sharedMembers';
 
-/** Where messages count that go to groups or to everyone. */
 interface ExpectedCounts {
   expected: number;
   /** See {@link import('../../measure/sample').MessageCounts}. */
   ambiguous: number;
-  /** By how much the clocks of two agents may differ in the step. */
+  /** Uncertainty between the clocks of two agents in the step. */
   readonly ambiguousUs: number;
 }
 
-/** Of a connection of another agent, at a whole microsecond of run time. */
 interface Change {
   readonly connection: number;
   readonly atUs: number;
   readonly joins: boolean;
   readonly outside: boolean;
-  /** It moves in or out of its group of that population alone. */
+  /** Set when it only moves in or out of its group of that population. */
   readonly moved: Population | undefined;
-  /** Messages up to that number had left before it was heard of. */
   readonly heardAt: number;
 }
 
-/** Messages that may be unsettled at the same time, 28 bytes each: more than a minute of what one thread can send. */
+/** 28 bytes each; more than one thread sends in a minute. */
 const mostUnsettled = 2 ** 22;
 const firstPlaces = 2 ** 10;
 
 /**
- * Which connections of other agents take part, and what messages to them are to be expected. Threads of one agent share
- * memory for it ({@link import('./sharedMembers').SharedMembers}); agents hear of each other by messages, later.
+ * Members on other agents, and deliveries expected of them. Threads of one agent share memory ({@link
+ * import('./sharedMembers').SharedMembers}); agents exchange changes by messages, which arrive later.
  *
- * A message counts at once for those members elsewhere that are known of when it leaves. It is settled when every worker
- * of the other agents has reported its changes up to that moment: then it is known who was a member at the microsecond in
- * its stamp, and what was counted is put right. The receivers decide by the same two numbers, so both sides agree on every
- * message, whatever the clocks. Where the clocks of agents may differ, a message that left as near to a change of a
- * receiver as that cannot be assigned to either side of it: it is ambiguous, and neither side counts it.
+ * A message first counts for the members known when it leaves. It is settled once all workers of the other agents
+ * have reported their changes up to that time: then the count is corrected by the time in its stamp. Receivers decide
+ * by the same two numbers, so both sides agree whatever the clocks. A message sent within the clock uncertainty of a
+ * receiver's change is ambiguous, and neither side counts it.
  */
 export class MembersElsewhere {
-  /** Of each group, as far as is known here. */
   private readonly members: Int32Array;
-  /** Of each connection: 0 where it takes no part, else the flags of its join. */
+  /** By connection: 0 when not a member, else the flags of its join. */
   private readonly state: Uint8Array;
-  /** Of those that take part outside: the population into whose group they have moved. */
+  /** Population into whose group a connection has moved. */
   private readonly inside = new Map<number, Population>();
-  /** Of each worker: its changes up to then are known. */
+  /** By worker: its changes are known up to that time. */
   private readonly knownUs: Float64Array;
-  /** One of them, where entries share their groups. */
+  /** Any of those that share the group. */
   private readonly populationOfGroup: readonly Population[];
-  /** Whose messages go to connections of other agents at all. */
+  /** Those with receivers on other agents. */
   private readonly reaching: readonly Population[];
-  /** Those that a message may not be settled without. */
+  /** Changes that unsettled messages still need. */
   private changes: Change[] = [];
   private ambiguousUs = 0;
   private readonly counted: ExpectedCounts[] = [];
-  /** Numbers of the first message that is not settled, and of the next one; places in the ring by their lower bits. */
+  /** Numbers of the first unsettled message and of the next one; the ring index is their lower bits. */
   private first = 0;
   private next = 0;
   private sentUs = new Float64Array(firstPlaces);
   private group = new Int32Array(firstPlaces);
   private assumed = new Int32Array(firstPlaces);
   private place = new Int32Array(firstPlaces);
-  /** Sum of what was assumed for all messages before. */
+  /** Sum assumed for all messages before. */
   private before = new Float64Array(firstPlaces);
   private assumedSoFar = 0;
-  /** In this step: there were too many to wait for what others report. */
+  /** Messages of this step that could not be settled. */
   private guessed = 0;
 
-  /** @param nowUs run time; messages come in its order */
   constructor(
     private readonly plan: Plan,
     worker: number,
@@ -105,12 +99,11 @@ export class MembersElsewhere {
     return { messages, deliveries: assumedSoFar - settled };
   }
 
-  /** For {@link sent}. */
   placeOf(counted: ExpectedCounts): number {
     return this.counted.push(counted) - 1;
   }
 
-  /** Deliveries to be expected elsewhere of a message that left at that whole microsecond, as far as is known. */
+  /** Expected deliveries on other agents, as known now, of a message sent at a whole microsecond. */
   sent(group: number, sentUs: number, place: number): number {
     if (this.next - this.first === this.sentUs.length) this.makeRoom();
     const at = this.next & (this.sentUs.length - 1);
@@ -129,7 +122,7 @@ export class MembersElsewhere {
     const { knownUs, plan } = this;
     const workers = plan.workers.length;
     for (const { worker, upToUs, changes } of reports) {
-      // One's own agent, and those that were lost.
+      // Workers of this agent, and lost ones.
       if (!(knownUs[worker]! < Infinity)) continue;
       for (let at = 0; at + 2 < changes.length; at += 3) {
         const [connection, atUs, what] = [changes[at]!, changes[at + 1]!, changes[at + 2]!];
@@ -141,7 +134,7 @@ export class MembersElsewhere {
     this.settle();
   }
 
-  /** From what it reported last on nothing is expected of the agent, and nothing waited for. */
+  /** From its last report on nothing is expected of a lost agent. */
   gone(agent: number): void {
     const { plan, knownUs, state } = this;
     const workers = plan.workers.length;
@@ -175,7 +168,7 @@ export class MembersElsewhere {
     this.note({ connection, atUs, joins, outside, moved: undefined, heardAt: this.next });
   }
 
-  /** Those alone move that take part, and are outside of what they move in. */
+  /** Only members outside of a group move into it. */
   private move(
     connection: number,
     atUs: number,
@@ -209,7 +202,7 @@ export class MembersElsewhere {
     }
   }
 
-  /** Settles what can be: mostly nobody has come or gone, and there is nothing to put right. */
+  /** Usually nothing has changed and nothing is corrected. */
   private settle(): void {
     let knownUs = Infinity;
     for (const us of this.knownUs) if (us < knownUs) knownUs = us;
@@ -221,7 +214,6 @@ export class MembersElsewhere {
     if (changes.length > 0) this.forgetChanges();
   }
 
-  /** Number of the first message that is sent later. */
   private firstAfter(untilUs: number): number {
     const last = this.sentUs.length - 1;
     let [from, to] = [this.first, this.next];
@@ -233,21 +225,20 @@ export class MembersElsewhere {
     return from;
   }
 
-  /** Puts right what was expected of the messages from `first` up to `end`, the latest first. */
   private correct(first: number, end: number): void {
     const { members, sentUs, group, assumed, place, counted } = this;
     const changes = this.changes.sort((a, b) => a.atUs - b.atUs);
     const oldestUs = changes[0]!.atUs;
     const heardFirst = changes.reduce((least, { heardAt }) => Math.min(least, heardAt), Infinity);
     const last = sentUs.length - 1;
-    /** By group: what has changed after the message at hand. */
+    /** By group: changes after the current message. */
     const undone = new Map<number, number>();
     let later = changes.length;
     for (let number = end - 1; number >= first; number--) {
       const at = number & last;
       const us = sentUs[at]!;
       const counts = counted[place[at]!]!;
-      // It and all before it left before the first change, and before anything was heard of it.
+      // All earlier messages left before the first change and before any report of it.
       if (number < heardFirst && us < oldestUs - counts.ambiguousUs) return;
       for (; later > 0 && changes[later - 1]!.atUs > us; later--) {
         const change = changes[later - 1]!;
@@ -260,7 +251,7 @@ export class MembersElsewhere {
     }
   }
 
-  /** Receivers whose change is too near to the message; changes from `later` on came after it. */
+  /** Excludes receivers whose change is too near to the message; `later` is the first change after it. */
   private leaveOut(counts: ExpectedCounts, group: number, sentUs: number, later: number): void {
     const { changes } = this;
     const { ambiguousUs } = counts;
@@ -286,7 +277,7 @@ export class MembersElsewhere {
     return false;
   }
 
-  /** Those that every message to come knows of and comes after. */
+  /** Drops changes that no unsettled or future message needs. */
   private forgetChanges(): void {
     const { first, next, ambiguousUs } = this;
     const isEmpty = first === next;
@@ -302,7 +293,7 @@ export class MembersElsewhere {
     const { sentUs, group, assumed, place, before, first, next } = this;
     const places = sentUs.length;
     if (places >= mostUnsettled) {
-      // Someone has not reported for long; what was assumed may be wrong, and the step says so.
+      // A worker has not reported for long: the counts may be wrong, and the step says so.
       this.first += places / 2;
       this.guessed += places / 2;
       return;
@@ -323,20 +314,18 @@ export class MembersElsewhere {
   }
 }
 
-/** In one report: three numbers each, below 100 KB as JSON. */
 const mostChanges = 4096;
 
-/** Bits of {@link import('../../messages/worker').MembershipChange}; above them stands the position of an entry. */
+/** Bits of {@link import('../../messages/worker').MembershipChange}; the entry index is stored above them. */
 const changeBits = { joins: 1, outside: 2, moves: 4, position: 3 } as const;
 
-/** The coming and going of one worker's connections, as other agents are to hear of it. */
 export class MemberChanges {
   private changes: number[] = [];
   private reportedUs = 0;
 
   constructor(private readonly populations: readonly Population[]) {}
 
-  /** At a whole microsecond that lies after `nowUs` of the moment. */
+  /** `atUs` is a whole microsecond after the time of the call. */
   add({ index, atUs, joins, where, population }: MemberChange): void {
     let what = joins ? changeBits.joins : 0;
     if (where === 'outside') what |= changeBits.outside;
@@ -345,7 +334,7 @@ export class MemberChanges {
     this.changes.push(index, atUs, what);
   }
 
-  /** Since the last call: whatever comes later takes effect after `nowUs`. */
+  /** Changes since the last call; later ones take effect after `nowUs`. */
   take(nowUs: number): Omit<MembershipReport, 'worker'>[] {
     const { changes } = this;
     const reports: Omit<MembershipReport, 'worker'>[] = [];

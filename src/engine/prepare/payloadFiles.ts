@@ -8,7 +8,7 @@ import {
 } from '../../usecases/ownArguments';
 import { argumentsOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
 
-/** The plan with its files' content. @throws ExpectedError `payload-file` when one is empty; what `readFile` throws */
+/** Adds the content of files to the plan. @throws ExpectedError `payload-file` when one is empty; errors of `readFile` */
 export async function withPayloadFile(
   plan: Plan,
   readFile: (name: string) => Promise<string>,
@@ -39,14 +39,14 @@ async function withFiles(
   if (names.length === 0) return entry;
   const files: Record<string, string> = {};
   for (const file of names) files[file] ??= await readFile(file);
-  // What goes through streams is counted item by item, what is called in sessions call by call.
+  // Streams count their bytes by item, sessions by call.
   if (streams !== undefined || session !== undefined) return { ...entry, files };
   const beyond = bytesBeyondEstimate(items, files);
   const sizes = payload.sizes.map((size) => ({ ...size, bytes: size.bytes + beyond }));
   return { ...entry, files, payload: { ...payload, sizes } };
 }
 
-/** How many bytes the files in arguments or items have beyond what the estimate takes them for. */
+/** Bytes of the files beyond what the estimate assumes. */
 export const bytesBeyondEstimate = (
   items: readonly OwnArgument[],
   files: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** What connections need before they send: ids, groups, calls of their own, and who belongs to which group. */
+/** Prepares connections before they send: ids, groups, members. */
 import { idMethods, membershipMethods } from '../../base/message';
 import type { Plan } from '../../plan/plan';
 import { silentUpTo, type Population } from '../../plan/population';
@@ -13,29 +13,26 @@ import type { ServiceFailure } from '../../wire/rest/restCalls';
 import { answerTimeoutMs, preparedAtOnce } from '../phaseLimits';
 import type { SharedMembers } from './sharedMembers';
 
-/** Client methods by which hubs send ids. */
+/** Client methods that bring ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
 export class Preparation {
   private readonly invocations = new Invocations();
-  /** Ids that hubs sent by OnConnected or ConnectionId, and who waits for one. */
   private readonly ids = new Map<number, string>();
   private readonly waiting = new Map<number, () => void>();
   private readonly needsId: boolean;
   private readonly negotiatedId: boolean;
-  /** Those whose groups are joined, and how. */
   private readonly joined: readonly {
     readonly population: Population;
     readonly joinMethod: string;
   }[];
-  /** In the step at hand. */
   private movers: Pick<ReadonlySet<number>, 'has'> = new Set();
 
   constructor(
     private readonly plan: Plan,
     private readonly populations: readonly Population[],
     private readonly members: SharedMembers,
-    /** Puts a connection into a group from outside, where no hub does it; else the connection asks. */
+    /** Joins by REST; absent: the connection asks its hub. */
     private readonly joinFor?: (
       index: number,
       group: string,
@@ -49,13 +46,13 @@ export class Preparation {
       const { preparation, joinMethod = membershipMethods.join } = runs[position]!;
       return preparation === 'joinGroups' ? [{ population, joinMethod }] : [];
     });
-    // Only hubs of our contract can be asked for the id.
+    // Only hubs with the bench methods can be asked for the id.
     this.negotiatedId =
       plan.dialect === 'measure' ||
       runs.some(({ ownCall, session }) => (ownCall ?? session) !== undefined);
   }
 
-  /** A hub message that is no delivery; true when it completes a call of {@link invoke}. */
+  /** True when the message completes a call of {@link invoke}. */
   handle(connection: HubConnection, message: HubMessage): boolean {
     if (message.type === hubMessageType.completion)
       return this.invocations.completed(connection, message);
@@ -74,7 +71,7 @@ export class Preparation {
     this.ids.delete(connection.index);
   }
 
-  /** Errors are for the caller to count. */
+  /** Does not count errors. */
   invoke(
     connection: HubConnection,
     method: string,
@@ -83,7 +80,6 @@ export class Preparation {
     return this.invocations.invoke(connection, method, args, answerTimeoutMs);
   }
 
-  /** Prepares what was opened and not prepared yet for the step of that number; what cannot be is given up. */
   async run(opened: readonly HubConnection[], step: number): Promise<void> {
     const { entries, connections } = this.plan;
     if (entries.some(({ run: { session } }) => session?.joins === true))
@@ -100,18 +96,18 @@ export class Preparation {
     await Promise.all(Array.from({ length: preparedAtOnce }, lane));
   }
 
-  /** Prepares a connection and lets it take part; false when it is gone or had to be given up. */
+  /** Prepares a connection and makes it a member; false when it was lost. */
   async runOne(connection: HubConnection): Promise<boolean> {
     const { index } = connection;
     const moves = this.movers.has(index);
     const failure = await this.prepare(connection, moves);
-    // The drop is what is counted, and all that is.
+    // Only the drop is counted.
     if (failure !== undefined) connection.drop(failure.errorClass, failure.message);
     if (!connection.isOpen) return false;
     const id = this.ids.get(index);
-    // As it stands in a message, where ids are needed at all.
+    // Encoded as in messages.
     const bytes = this.needsId && id !== undefined ? connection.codec.textBytes(id) : undefined;
-    // One that has moved until now stays inside from now on.
+    // A connection that moved before becomes a full member.
     if (!moves && !this.members.isInside(index)) this.members.leave(index);
     const joins = moves ? this.members.joinOutside(index, bytes) : this.members.join(index, bytes);
     if (joins) return true;
@@ -119,7 +115,6 @@ export class Preparation {
     return false;
   }
 
-  /** Why not; undefined when it was prepared. */
   private async prepare(
     connection: HubConnection,
     moves: boolean,
@@ -137,7 +132,6 @@ export class Preparation {
     return undefined;
   }
 
-  /** Why the connection is not in the group; undefined when it is. */
   private async join(
     connection: HubConnection,
     method: string,
@@ -167,7 +161,7 @@ export class Preparation {
       this.ids.set(connection.index, outcome.result);
       return undefined;
     }
-    // Older hubs send the id by a callback only.
+    // Older hubs send the id only by callback.
     const byCall = idMethods.callback;
     const called = await this.invocations.invoke(connection, byCall, [], answerTimeoutMs);
     if (!called.ok) return failureOf(byCall, called);

@@ -2,60 +2,55 @@ import type { Plan } from '../../plan/plan';
 import { groupsIn, populationsOf, type Population } from '../../plan/population';
 import type { WorkerStart } from '../../messages/worker';
 
-/** What joining and leaving holds for: all messages, those to groups where nobody moves, or those where some do. */
+/**
+ * Which messages a change holds for: all, those to groups where nobody moves (`outside`), or those where some do
+ * (`inside`).
+ */
 export type ChangedWhere = 'everywhere' | 'outside' | 'inside';
 
-/** A connection of this worker joins or leaves at that whole microsecond of run time. */
 export interface MemberChange {
   readonly index: number;
   readonly atUs: number;
   readonly joins: boolean;
   readonly where: ChangedWhere;
-  /** Inside: the population into whose group it moves, or out of it. */
+  /** Set with `inside`: the population whose group it enters or leaves. */
   readonly population?: Population;
 }
 
 export type MemberChanged = (change: MemberChange) => void;
 
-/** Bytes for one connection id: its length, then the id. Those of ASP.NET Core and Azure have 22 to 40. */
+/** Its length, then the id. Ids of ASP.NET Core and Azure have 22 to 40 bytes. */
 const idBytes = 256;
-/** Cells of the shared state: version (odd while somebody writes), lock, connections that take part. */
+/** Version (odd during a write), lock, number of open connections. */
 const versionCell = 0;
 const lockCell = 1;
 const openCell = 2;
-/** Waits for other threads: spins first, then naps of that long. */
 const spins = 1000;
 const napMs = 0.05;
 
 export interface MemberMemory {
-  /** See the cells above. */
   readonly state: SharedArrayBuffer;
-  /** Int32 per group: members joined; one entry, all open connections, when the audience is everyone. */
+  /** Int32 per group: its members; one group where everyone receives. */
   readonly members: SharedArrayBuffer;
   /** Uint8 per connection: 1 while it is open and prepared. */
   readonly open: SharedArrayBuffer;
-  /** Int32 per group, twice: messages to it that were begun to be counted, and that are; empty where nobody asks. */
+  /** Two Int32 per group: messages whose counting has begun, and has ended; empty where unused. */
   readonly counted: SharedArrayBuffer;
-  /** Ids of the connections, in places of equal size, where messages are addressed by them; else empty. */
+  /** Ids in slots of equal size, where messages are addressed by them; else empty. */
   readonly ids: SharedArrayBuffer;
 }
 
 export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
-  /** Of {@link import('./sharedReach').SharedReach}, where the plan asks for it. */
+  /** See {@link import('./sharedReach').SharedReach}. */
   readonly reach?: SharedArrayBuffer | undefined;
-  /** Of {@link import('../machineClock').steeredClock}, where agents have clocks of their own. */
+  /** See {@link import('../machineClock').steeredClock}. */
   readonly clock?: SharedArrayBuffer | undefined;
-  /** Of {@link import('../send/messageRows').MessageRows}, where calls share rows. */
+  /** See {@link import('../send/messageRows').MessageRows}. */
   readonly rows?: SharedArrayBuffer | undefined;
 }
 
-/**
- * An entry without groups counts as one group.
- *
- * @param ids messages are addressed by connection ids
- * @param counts what {@link SharedMembers.missing} needs is kept
- */
+/** An entry without groups counts as one group. @param counts for {@link SharedMembers.missing} */
 export function memberMemory(
   connections: number,
   groupCount: number,
@@ -70,7 +65,6 @@ export function memberMemory(
   };
 }
 
-/** For all workers that share it. */
 export function memoryOf(plan: Plan): MemberMemory {
   const groupCount = groupsIn(populationsOf(plan));
   const needsIds = plan.entries.some((entry) => {
@@ -83,18 +77,17 @@ export function memoryOf(plan: Plan): MemberMemory {
   });
 }
 
-/** For whoever only watches. */
 export function openConnections({ state }: MemberMemory): number {
   return Atomics.load(new Int32Array(state), openCell);
 }
 
 /**
- * Which connections take part, over the threads of one agent: who was meant to get a message, and under which id it is reached, so that the receivers of a message are known at the moment it is due.
+ * Which connections are members, shared by the threads of one agent: the expected receivers of each message.
  *
- * Connections join and leave while others send, and a sender must count exactly those that will count the message as
- * meant for them: a change takes place at a whole microsecond of run time, under a lock and a version in shared memory,
- * and the send time in the stamp says on which side of it a message was counted. A sender looks at the version before
- * and after it has read clock and counts, and does it again when it has changed.
+ * Connections join and leave while others send, and senders must count exactly those that count the message as
+ * theirs. A change therefore takes effect at a whole microsecond of run time, under a lock and a version; the send
+ * time in the stamp tells on which side of it a message lies. Senders read the version before and after clock and
+ * counts, and repeat if it has changed.
  */
 export class SharedMembers {
   private readonly state: Int32Array;
@@ -102,15 +95,13 @@ export class SharedMembers {
   private readonly open: Uint8Array;
   private readonly ids: Uint8Array;
   private readonly counted: Int32Array;
-  /** Of own connections: messages that were meant for them since they were moved in, once they are out; and those that came. */
+  /** By own connection: messages meant for it since it moved in (known once it is out), and those received. */
   private readonly meant: Int32Array;
   private readonly got: Int32Array;
-  /** Of own connections: in groups of entries where all stay (0), and where connections may move (1). */
+  /** By own connection; [0] for groups where nobody moves, [1] for those where some do. */
   private readonly sinceUs: readonly Float64Array[];
   private readonly untilUs: readonly Float64Array[];
-  /** Own ones that are open, but outside the groups they may move in. */
   private readonly outside = new Set<number>();
-  /** Of those the ones that are in the group of a population for the time being. */
   private readonly inside = new Map<number, Population>();
   private readonly knownIds: (Buffer | undefined)[] = [];
   private readonly nap = new Int32Array(new SharedArrayBuffer(4));
@@ -134,7 +125,7 @@ export class SharedMembers {
     this.untilUs = [never(), never()];
   }
 
-  /** Rises with every change; what was read between two equal versions belongs together. */
+  /** What was read between two equal versions is consistent. */
   version(): number {
     for (let tries = 0; ; tries++) {
       const version = Atomics.load(this.state, versionCell);
@@ -143,18 +134,17 @@ export class SharedMembers {
     }
   }
 
-  /** Of any worker. */
   isOpen(index: number): boolean {
     return Atomics.load(this.open, index) === 1;
   }
 
-  /** Whether a message counted at `sentUs` (run time) was meant for this worker's connection; `othersMove`: where some may move. */
+  /** Whether a message sent at `sentUs` was meant for this worker's connection. @param othersMove of its population */
   wasMember(index: number, sentUs: number, othersMove: boolean): boolean {
     const kind = othersMove ? 1 : 0;
     return sentUs >= this.sinceUs[kind]![index]! && sentUs < this.untilUs[kind]![index]!;
   }
 
-  /** Whether the last change of this worker's connection lies within that time of `sentUs`. */
+  /** Whether the connection's last change is within that time of `sentUs`. */
   changedNear(index: number, sentUs: number, othersMove: boolean, withinUs: number): boolean {
     const kind = othersMove ? 1 : 0;
     return (
@@ -163,12 +153,12 @@ export class SharedMembers {
     );
   }
 
-  /** Members of a group now, counted over all entries; of everyone where the audience has no groups. */
+  /** Current members of a group; of everyone where there are no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
-  /** Of any connection that was ever prepared, as it is written into messages. */
+  /** As it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -179,7 +169,7 @@ export class SharedMembers {
     return known;
   }
 
-  /** One of this worker's takes part from now on, reached by `id`; false when that is too long. */
+  /** False when the id is too long. */
   join(index: number, id?: Buffer): boolean {
     if (id !== undefined && id.length >= idBytes) return false;
     this.change(index, 1, () => {
@@ -190,14 +180,14 @@ export class SharedMembers {
     return true;
   }
 
-  /** The same for one that moves in and out of its groups: there it is no receiver. */
+  /** Joins outside of its groups, which it enters and leaves by moving. */
   joinOutside(index: number, id?: Buffer): boolean {
     if (this.isOpen(index)) return true;
     this.outside.add(index);
     return this.join(index, id);
   }
 
-  /** Whether this worker's connection is open and a receiver everywhere. */
+  /** Open, and a member of all its groups. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }
@@ -209,7 +199,7 @@ export class SharedMembers {
     this.outside.delete(index);
   }
 
-  /** One of this worker's, which is outside, comes into the group of that population, its only one, or leaves it again. */
+  /** Moves one that is outside into its group of that population, or out of it. */
   move(index: number, population: Population, inside: boolean): void {
     if (!this.outside.has(index) || this.inside.has(index) === inside) return;
     const atUs = this.alone((changedUs) => {
@@ -224,25 +214,22 @@ export class SharedMembers {
     this.changed?.({ index, atUs, joins: inside, where: 'inside', population });
   }
 
-  /** Around the counting of a message to a group whose members move by calls of their own. */
+  /** Call before and after counting a message to a group with moving members. */
   counting(group: number, begins: boolean): void {
     Atomics.add(this.counted, 2 * group + (begins ? 0 : 1), 1);
   }
 
-  /** Such a message has reached this worker's connection, for which it was meant. */
+  /** An expected message of such a group has arrived. */
   came(index: number): void {
     if (index < this.got.length) this.got[index]! += 1;
   }
 
-  /** How many that were meant for this worker's connection, which was moved out, have not come: at most. */
+  /** Most messages that may still arrive at a connection that has moved out. */
   missing(index: number): number {
     return (this.meant[index] ?? 0) - (this.got[index] ?? 0);
   }
 
-  /**
-   * Who is between the two counts of a message may or may not be meant by it, and counts as meant: what begins before
-   * somebody goes out, less what was over before it came in.
-   */
+  /** A move during the counting of a message may or may not be included and counts as meant. */
   private follow(index: number, group: number, inside: boolean): void {
     if (this.counted.length === 0) return;
     if (inside) {
@@ -252,7 +239,7 @@ export class SharedMembers {
   }
 
   private change(index: number, open: 0 | 1, also: () => void): void {
-    // A connection belongs to one worker, so nobody else changes it meanwhile.
+    // Each connection belongs to one worker: no other thread changes it.
     if (Atomics.load(this.open, index) === open) return;
     const atUs = this.alone((changedUs) => {
       also();
@@ -264,14 +251,14 @@ export class SharedMembers {
     this.changed?.({ index, atUs, joins: open === 1, where });
   }
 
-  /** Changes what is shared while nobody else does; returns the whole microsecond from which on it holds. */
+  /** Runs exclusively; returns the whole microsecond from which the change holds. */
   private alone(change: (changedUs: number) => void): number {
     for (let tries = 0; Atomics.compareExchange(this.state, lockCell, 0, 1) !== 0; tries++)
       this.pause(tries);
     Atomics.add(this.state, versionCell, 1);
     const changedUs = Math.floor(this.nowUs()) + 1;
     change(changedUs);
-    // Whoever reads clock and counts from now on is on this side of the change.
+    // Readers from now on are after the change.
     for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
     Atomics.add(this.state, versionCell, 1);
     Atomics.store(this.state, lockCell, 0);

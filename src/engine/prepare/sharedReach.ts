@@ -1,34 +1,31 @@
 import type { Stamp } from '../../wire/message/stamp';
 
-/** A message to several receivers, as its stamp names it. */
 type ReachingMessage = Pick<Stamp, 'step' | 'source' | 'sequence'>;
 
-/** Cells of a message: its source + 1 (0: free, −1: being written), sequence, who is missing, and the latest arrival. */
+/** Source + 1 (0: free, −1: being written), sequence, missing receivers and step, latest arrival. */
 const cells = { source: 0, sequence: 1, missing: 2, latestUs: 3 } as const;
 const cellsPerMessage = 4;
-/** Messages that may be on their way at once; each takes 16 bytes. */
+/** Messages in flight at once; 16 bytes each. */
 const places = 2 ** 18;
-/** A message is in one of so many places behind that of its hash. */
+/** Slots searched from the hash on. */
 const reach = 16;
-/** Lower bits of `missing` count receivers, higher ones hold the step, so that no arrival counts for a message of another. */
+/** Lower bits of `missing` count receivers, higher ones hold the step. */
 const receiverBits = 23;
 const mostReceivers = 2 ** receiverBits - 1;
 const steps = 2 ** (31 - receiverBits);
-/** A place of so many steps ago is free: its message will reach nobody any more. */
+/** Slots of messages that many steps old are reused. */
 const staleSteps = 2;
 const mostUs = 2 ** 31 - 1;
 
-/** Shared by all workers of a run. */
 export const reachMemory = (): SharedArrayBuffer =>
   new SharedArrayBuffer(4 * cellsPerMessage * places);
 
 /**
- * When messages have reached the last of their receivers, which may be connections of several workers.
+ * When messages have reached their last receiver, across all workers.
  *
- * The sender notes a message before it leaves; each arrival first raises the latest time and then takes one from the
- * receivers that are missing, so that whoever takes the last one reads a time to which all have added theirs. A place is
- * not given to another message while a receiver of its own is missing, but for one that is two steps old. Where no place
- * is free a message is not noted: it counts as one that did not reach all.
+ * The sender registers a message before it leaves. Each arrival first raises the latest time and then decrements the
+ * missing receivers, so whoever takes the last one reads a complete maximum. A message that finds no free slot counts
+ * as one that did not reach all.
  */
 export class SharedReach {
   private readonly table: Int32Array;
@@ -37,7 +34,7 @@ export class SharedReach {
     this.table = new Int32Array(memory);
   }
 
-  /** The message is about to leave, to that many receivers, at least one. */
+  /** Call before the message leaves. @param receivers at least 1 */
   sent({ step, source, sequence }: ReachingMessage, receivers: number): void {
     const { table } = this;
     if (receivers > mostReceivers) return;
@@ -54,8 +51,8 @@ export class SharedReach {
   }
 
   /**
-   * One of its receivers has it, for the first time, so long after it was due (microseconds); −1, or the time that the
-   * last of them took when this was the last one missing.
+   * First arrival at one receiver, `afterUs` after the message was due. Returns the time the last receiver took if
+   * this was the last one, else −1.
    */
   arrived({ step, source, sequence }: ReachingMessage, afterUs: number): number {
     const { table } = this;
@@ -90,7 +87,7 @@ export class SharedReach {
   private isStale(at: number, step: number): boolean {
     const noted = Atomics.load(this.table, at + cells.missing) >>> receiverBits;
     const age = ((step % steps) - noted + steps) % steps;
-    // Another worker may be in the next step already.
+    // Another worker may already be in the next step.
     return age >= staleSteps && age < steps / 2;
   }
 }

@@ -16,27 +16,27 @@ import { isStamp, stampKey, stampLength, stampMarker, readHex } from '../../wire
 import type { ReceivedMessage, TakeItem } from '../send/entrySender';
 import { callNumber, callNumberAt } from '../send/openStream';
 
-/** What deliveries look like, and where their stamp stands. */
+/** How deliveries look, and where their stamp is. */
 export interface DeliveryPattern {
-  /** What brings such deliveries. Names of client methods are the same in any case: several patterns may read one. */
+  /** Several patterns may read the same client method, whose case does not matter. */
   readonly kind: string;
-  /** Client method that brings them; absent: they are answers. */
+  /** Client method; absent for completions and items. */
   readonly callback?: string;
-  /** −1 when the message does not look as usual. */
+  /** Offset of the stamp; −1 if the message does not look as usual. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
-  /** The text where the stamp belongs, whole or damaged; undefined when the message is no such delivery. */
+  /** The text in place of the stamp, intact or damaged; undefined if the message is no such delivery. */
   stampIn(message: HubMessage): string | undefined;
-  /** What is wrong with a message that ought to be such a delivery, in words for people. */
+  /** What is wrong with a message that should be such a delivery. */
   problemOf?(message: HubMessage): string | undefined;
-  /** Keeps the method of a message that is none, but brings what this run has sent. */
+  /** Remembers the method of another callback that carries a stamp of this run. */
   keepName?(message: HubMessage): void;
-  /** What the hub called instead, each named once, in words for people. */
+  /** Each wrong method once. */
   wrongNames?(): string[];
-  /** How the latest delivery looked whose stamp had to be searched. */
+  /** Remembers how this delivery looked. */
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
-/** The pattern of each entry's deliveries, in sessions that of each call's; the same object where they look the same. */
+/** By entry, in sessions by call; identical patterns are one object. */
 export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern[][] {
   const patterns = new Map<string, DeliveryPattern>();
   const patternOf = (
@@ -66,21 +66,20 @@ export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern
 
 type CallForm = Pick<OwnCall, 'reply' | 'callback'>;
 
-/** Where nothing that comes has a stamp; see {@link OwnItems}. */
+/** Its items are found by {@link OwnItems}. */
 const noPattern: DeliveryPattern = {
   ...{ kind: 'a stream of its own', usualStamp: () => -1, stampIn: () => undefined },
 };
 
-/** The callback whose beginning differs from message to message; empty when it is always the same. */
 function callbackOf({ dialect, protocol }: Plan): string {
-  // Messages of Web PubSub name their group before they come to the dictionary.
+  // Web PubSub messages have their group before the dictionary.
   if (!isHubProtocol(protocol)) return callbacks.recordLatency;
   return dialect === 'measure' ? callbacks.measure : '';
 }
 
 const dictionaryCallback = callbacks.recordLatency.toLowerCase();
 
-/** The dictionary of `RecordLatency`: whatever stands before the stamp is the same in all of them. */
+/** The bytes before the stamp are always the same. */
 function dictionaryPattern(): DeliveryPattern {
   let prefix: Buffer | undefined;
   return {
@@ -106,19 +105,17 @@ function dictionaryPattern(): DeliveryPattern {
   };
 }
 
-/** The stamp is somewhere in the arguments; what is before it may change. `runId` marks ours among any other text. */
+/** The stamp is anywhere in the arguments. `runId` distinguishes it from those of other runs. */
 export function callbackPattern(codec: HubCodec, callback: string, runId: number): DeliveryPattern {
   const argumentsAt = codec.argumentsAt?.(callback) ?? behind(codec.callStart(callback));
   const name = callback.toLowerCase();
   const marker = stampMarker + runId.toString(16).padStart(8, '0');
   const markerBytes = Buffer.from(marker, 'latin1');
-  /** As in the latest delivery. */
   let offset = 0;
-  /** Whether the callback has come; until then what came instead, and how many of it are named. */
+  /** Other methods matter only until the callback has been called. */
   let called = false;
   const others = new Set<string>();
   let named = 0;
-  /** What came first where a stamp was to be. */
   let strange: string | undefined;
   const isCallback = (message: HubMessage): message is Invocation =>
     message.type === hubMessageType.invocation && message.target.toLowerCase() === name;
@@ -141,11 +138,11 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
       called = true;
       const own = stampWithin(message.arguments, marker);
       if (own !== undefined) return own;
-      // Of another run, unless a digit of the run is damaged.
+      // Of another run, unless its run id is damaged.
       const other = stampWithin(message.arguments, stampMarker);
       return other === undefined || isStamp(other) ? undefined : other;
     },
-    // What another run has sent has a stamp too.
+    // Messages of other runs have stamps too.
     problemOf: (message) => {
       if (!isCallback(message) || stampWithin(message.arguments, stampMarker) !== undefined)
         return undefined;
@@ -184,7 +181,7 @@ function stampWithin(value: unknown, marker: string): string | undefined {
   return undefined;
 }
 
-/** Names of rooms and people are shorter than what carries a stamp. */
+/** The longest text is most likely the one that should carry a stamp. */
 function longestText(value: unknown): string | undefined {
   const [first, ...others] = textsIn(value);
   if (first === undefined) return undefined;
@@ -198,10 +195,10 @@ function* textsIn(value: unknown, depth = 0): Generator<string> {
     for (const member of Object.values(value)) yield* textsIn(member, depth + 1);
 }
 
-/** The stamp is the invocation's id, so no server can lose it. */
+/** The stamp is the invocation id. */
 export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
-    // No client method has a name with a blank.
+    // Client methods have no blanks in their names.
     kind: 'a completion',
     usualStamp: codec.answeredStamp,
     stampIn: (message) =>
@@ -213,14 +210,12 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
   };
 }
 
-/** Items that come back as they went, and those that the hub has made and numbered. */
+/** Items that come back, and items made and numbered by the hub. */
 export class StreamItemPattern implements DeliveryPattern {
   readonly kind = 'a stream';
-  /** Of the latest item; −1 when it has none. */
   itemNumber = -1;
-  /** How items usually begin, the latest way first. */
+  /** Beginnings of items, the latest one first. */
   private patterns: readonly ItemPattern[];
-  /** Of the latest item that was parsed as a whole. */
   private id = '';
   private digits: string | undefined;
 
@@ -249,10 +244,10 @@ export class StreamItemPattern implements DeliveryPattern {
     return text;
   }
 
-  /** Only where id and number stand before the stamp in this order. */
+  /** Works only if id and number precede the stamp in this order. */
   learn(buffer: Buffer, start: number, stampAt: number): void {
     const { id, digits } = this;
-    // The buffer it comes from is used again.
+    // The buffer is reused.
     const body = Buffer.from(buffer.subarray(start, stampAt));
     const idAt = body.indexOf(id, 0, 'latin1');
     if (idAt < 0 || id.length !== streamIdLength) return;
@@ -264,19 +259,18 @@ export class StreamItemPattern implements DeliveryPattern {
   }
 }
 
-/** The text under a key of a dictionary; undefined when there is none. */
 function textUnder(dictionary: unknown, key: string): string | undefined {
   if (typeof dictionary !== 'object' || dictionary === null) return undefined;
   const text = (dictionary as Readonly<Record<string, unknown>>)[key];
   return typeof text === 'string' ? text : undefined;
 }
 
-/** How the items of streams begin: what is always the same, with holes for id and number between. */
+/** The constant beginning of items, with holes for id and number. */
 class ItemPattern {
-  /** Where a stamp would begin, from the beginning of the message. */
+  /** Offset of the stamp in the message. */
   readonly length: number;
 
-  /** Where the id of the call begins, and the item's number; −1 in a pattern that has none. */
+  /** Offsets of call id and item number; −1 without a number. */
   constructor(
     private readonly body: Buffer,
     readonly idAt: number,
@@ -285,12 +279,10 @@ class ItemPattern {
     this.length = body.length;
   }
 
-  /** @param holes the id is the first one, the number the second */
   static of({ body, holes: [id, number] }: MessageLayout): ItemPattern {
     return new ItemPattern(body, id!.at, number?.at);
   }
 
-  /** Whether the message that begins at `start` looks so. */
   matches(buffer: Buffer, start: number, end: number): boolean {
     const { body, length, idAt, numberAt } = this;
     if (end - start < length) return false;
@@ -302,16 +294,16 @@ class ItemPattern {
     return true;
   }
 
-  /** Number of the item in a message that matches; −1 when it is none, or the pattern has none. */
+  /** −1 when there is none. */
   numberIn(buffer: Buffer, start: number): number {
     return this.numberAt < 0 ? -1 : readHex(buffer, start + this.numberAt, itemDigits);
   }
 }
 
-/** Finds items of the user's own streams by the ids of their calls: there is no stamp in what they hold. */
+/** Finds items of the user's own streams by their call ids: they carry no stamp. */
 export class OwnItems {
   private readonly pattern: ItemPattern;
-  /** Besides an item's content. */
+  /** Bytes around the item. */
   private readonly envelopeBytes: number;
 
   constructor(
@@ -323,14 +315,14 @@ export class OwnItems {
     this.envelopeBytes = this.pattern.length + endBytes;
   }
 
-  /** False for everything that does not begin as usual. */
+  /** False when the message does not begin as usual. */
   takeUsual(at: ReceivedMessage): boolean {
     const { bytes, start, end } = at;
     if (!this.pattern.matches(bytes, start, end)) return false;
     return this.tryTake(at, callNumberAt(bytes, start + this.pattern.idAt));
   }
 
-  /** The same for a message that was parsed as a whole. */
+  /** The same for a parsed message. */
   take(at: ReceivedMessage, message: HubMessage): boolean {
     const isItem = message.type === hubMessageType.streamItem;
     return isItem && this.tryTake(at, callNumber(message.invocationId));

@@ -1,4 +1,4 @@
-/** Deliveries: recognised without parsing where they look as usual, matched to their stamp, counted. */
+/** Recognises deliveries, matches them to their stamps and counts them. */
 import { isHubProtocol } from '../../base/message';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import { agentOfWorker, haveOwnClocks } from '../../plan/agents';
@@ -24,27 +24,21 @@ import type { MemberChange, SharedMembers } from '../prepare/sharedMembers';
 import type { SharedReach } from '../prepare/sharedReach';
 import type { ReceivedMessage, TakeItem } from '../send/entrySender';
 
-/** Whom the receiver asks and whom it hands on to. */
 interface ReceiverContext {
-  /** Run time in microseconds. */
   readonly nowUs: () => number;
   readonly members: Pick<SharedMembers, 'wasMember' | 'changedNear'> &
     Partial<Pick<SharedMembers, 'came'>>;
-  /** How messages are read; absent: by the protocol of the plan. */
+  /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
-  /** Whose connections these are, where the plan has several agents. */
   readonly worker?: number;
-  /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: SharedReach | undefined;
-  /** Any hub message that is no delivery of this run. */
   readonly other: (at: ReceivedMessage, message: HubMessage) => void;
-  /** All that came at that time is counted. */
+  /** Runs once everything read at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
-  /** Follows the streams that are open; absent where there are none. */
+  /** Absent where there are no streams. */
   readonly streams?: {
-    /** A delivery of an entry has come, from a source counted within the entry. */
     arrived(entry: number, index: number, source: number, sequence: number): void;
-    /** The answer to a call of a session, or its callback. */
+    /** A completion or callback of a session's call. */
     answered?(entry: number, at: ReceivedMessage, call: number, sequence: number): void;
     readonly itemCame: TakeItem;
   };
@@ -54,37 +48,34 @@ type Listening = Required<Pick<HubListener, 'received' | 'message'>>;
 
 const nowhere = Buffer.alloc(0);
 
-/** About what stands around the result of an answer, whose id is a stamp. */
+/** Approximate bytes around the result of a completion whose id is a stamp. */
 const answerEnvelopeBytes = 96;
 
-/** What a counter of 32 bits can follow; no sender gets there. */
+/** Bound of the 32-bit counters. */
 const highestSequence = 0x7ffffffe;
 
-/** A delivery like the ones before is recognised by its first bytes, its stamp read in place; all else is parsed. */
+/** Usual deliveries are recognised by their first bytes and their stamp is read in place; everything else is parsed. */
 export class Receiver implements Listening {
   private readonly codec: HubCodec;
   private readonly hasNames: boolean;
-  /** Of each entry, or of each call of its sessions; the same object where they look the same. */
+  /** By entry, and by call of its session. */
   private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
-  /** In the same order: whether the receivers may move in and out of groups. */
+  /** By entry and call: whether receivers move between groups. */
   private readonly moving: readonly (readonly boolean[])[];
-  /** Of calls of sessions: what a callback brings; undefined of answers, which are as large as they come. */
+  /** By entry and call: payload of callbacks; undefined for completions, whose size varies. */
   private readonly callPayloads: readonly (readonly (PayloadPicker | undefined)[] | undefined)[];
   private readonly patterns: readonly DeliveryPattern[];
   private readonly span: Span = { start: 0, end: 0, next: 0 };
-  /** Of the message at hand; one for all, so that nothing is allocated. */
+  /** Reused for all messages: nothing is allocated. */
   private readonly stamp = emptyStamp();
   private readonly tracker: SequenceTracker;
   private readonly payloads: readonly PayloadPicker[];
-  /** Of each entry; undefined where it sends no streams. */
   private readonly streams: readonly (StreamShape | undefined)[];
-  /** Absent where no entry has streams of the user's own. */
   private readonly ownItems: OwnItems | undefined;
-  /** Of each worker its agent where that is another one; absent where all read one clock. */
+  /** By worker: its agent if that is another one. Absent with a single clock. */
   private readonly otherAgent: readonly (number | undefined)[] | undefined;
   private readonly fresh = new FreshArrivals();
   private damagedText: string | undefined;
-  /** The message at hand. */
   private readonly at: ReceivedMessage = {
     ...{ connection: undefined as unknown as HubConnection, nowUs: 0 },
     ...{ wireBytes: 0, bodyBytes: 0, bytes: nowhere, start: 0, end: 0 },
@@ -170,18 +161,17 @@ export class Receiver implements Listening {
     return nowUs;
   }
 
-  /** One of the connections joins or leaves: what came of late may not be certain any more. */
+  /** A membership change may make recent deliveries ambiguous. */
   changed(change: MemberChange): void {
     this.fresh.changed(change);
   }
 
-  /** Counts as errors, once each, what hubs called in place of a callback that has never come. */
+  /** Reports wrong callback names, each once. */
   reportWrongNames(): void {
     for (const pattern of this.patterns)
       for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
   }
 
-  /** The pattern of a message that looks as expected and carries a stamp, which is then read. */
   private usual({ bytes, start, end }: ReceivedMessage): DeliveryPattern | undefined {
     for (const pattern of this.patterns) {
       const stampAt = pattern.usualStamp(bytes, start, end);
@@ -190,7 +180,7 @@ export class Receiver implements Listening {
     return undefined;
   }
 
-  /** The same for a message that looks different; what is no delivery is handed on. */
+  /** For messages that look unusual; others than deliveries are handed on. */
   private unusual(at: ReceivedMessage): DeliveryPattern | undefined {
     const { bytes, start, end } = at;
     const message = this.codec.read(bytes, start, end);
@@ -201,7 +191,7 @@ export class Receiver implements Listening {
     return found.pattern;
   }
 
-  /** The same for a message as data, with the text of its stamp. */
+  /** For a parsed message, with the text of its stamp. */
   private parsed(
     at: ReceivedMessage,
     message: HubMessage,
@@ -221,20 +211,20 @@ export class Receiver implements Listening {
       pattern.keepName?.(message);
     }
     const { invocation, completion, streamItem } = hubMessageType;
-    // Pings and the like are no messages.
+    // Pings are not counted as messages.
     if (message.type === invocation) this.countPush(at, message.target);
     else if (message.type === completion || message.type === streamItem) this.countPush(at);
     this.context.other(at, message);
     return undefined;
   }
 
-  /** Messages of Web PubSub have no names of their own; without a name: what only answers. */
+  /** Web PubSub messages have no names. Without a target only bytes count. */
   private countPush({ nowUs, wireBytes, bodyBytes }: ReceivedMessage, target?: string): void {
     const name = target === undefined || this.hasNames ? target : 'message';
     this.recorder.arrived(nowUs, wireBytes, name, bodyBytes);
   }
 
-  /** The same words for all, with the first text as an example. */
+  /** Keeps the first text as the example, so that all errors have the same text. */
   private reportDamaged(text: string): void {
     const example = (this.damagedText ??= shownText(text));
     const words = `a delivery brought back a damaged text, so it cannot be matched to a message: “${example}”`;
@@ -249,7 +239,7 @@ export class Receiver implements Listening {
       this.countPush(at, pattern.callback);
       return;
     }
-    // A source that a hub has made up must not fill the tracker.
+    // A source invented by a hub must not fill the tracker.
     const entry = entryOfSource(this.populations, stamp.source);
     const population = this.populations[entry];
     const shape = this.streams[entry];
@@ -261,7 +251,7 @@ export class Receiver implements Listening {
       call = (stamp.source - population.firstSource) % calls.length;
       counted = calls[call]!;
     }
-    // A completion that only reports an error is no delivery.
+    // A completion with an error is no delivery.
     if (population !== undefined && this.patternsOf[entry]![call]!.kind !== pattern.kind) {
       this.countPush(at, pattern.callback);
       return;
@@ -289,7 +279,6 @@ export class Receiver implements Listening {
     if (meant && moves && arrival !== 'duplicate') this.context.members.came?.(index);
     if (meant && shape !== undefined && shape.wanted < shape.items)
       this.context.streams?.arrived(entry, index, source, stamp.sequence);
-    // A session may wait for what its sender was not counted for.
     if (calls !== undefined && (meant || this.isCallback(entry, call)))
       this.context.streams?.answered?.(entry, at, call, stamp.sequence);
     if (stamp.warmup) return;
@@ -321,13 +310,13 @@ export class Receiver implements Listening {
     return this.callPayloads[entry]?.[call] !== undefined;
   }
 
-  /** Of the sender of the message whose stamp was just read. */
+  /** Worker of the current message's sender. */
   private workerOf({ firstSource, sourcesPerSender }: Population): number {
     const sender = Math.floor((this.stamp.source - firstSource) / sourcesPerSender);
     return sender % this.plan.workers.length;
   }
 
-  /** Whether its sender finds it too near to a change of the receiver, too. */
+  /** The sender decides by the same rule. */
   private isAmbiguous(
     population: Population,
     index: number,
@@ -356,7 +345,7 @@ export class Receiver implements Listening {
     this.fresh.note({ counted, index, sentUs, arrivedUs, othersMove, as, isLater });
   }
 
-  /** Moves the stamp from the request to the item that the hub has made; false when nobody asked for it. */
+  /** Moves the stamp from the request to the item; false if the item was not requested. */
   private moveToItem(
     { wanted, delayMs }: StreamShape,
     pattern: DeliveryPattern,
@@ -379,7 +368,7 @@ export class Receiver implements Listening {
     return payload.sizes[payload.pick(this.stamp.source, 0, this.stamp.sequence)]!;
   }
 
-  /** Bytes of the delivery whose stamp was just read, as its sender has chosen them. */
+  /** Payload bytes of the current delivery, by the sender's random choice. */
   private payloadOf(entry: number, receiver: number): number {
     const { stamp } = this;
     const { audience, fixedTargets } = this.populations[entry]!;
@@ -389,14 +378,12 @@ export class Receiver implements Listening {
   }
 }
 
-/** Where a delivery has counted. */
 interface ArrivalCounts {
   received: number;
   receivedLater: number;
   late: number;
   extra: number;
   leaving: number;
-  /** By how much the clocks of two agents may differ in the step. */
   readonly ambiguousUs: number;
 }
 
@@ -410,12 +397,12 @@ interface Arrival {
   readonly isLater?: boolean;
 }
 
-/** More than arrive within twice the difference of two clocks. */
+/** More than arrive within twice the clock uncertainty. */
 const mostKept = 2 ** 14;
 
 /**
- * Deliveries from other agents that came, by the clocks, almost when they were sent: their receiver may join or leave a
- * moment later, and then they are ambiguous after all. Their sender finds them so, and counts them on neither side.
+ * Deliveries from other agents that arrived, by the clocks, nearly when they were sent. If their receiver joins or
+ * leaves right after, they turn out to be ambiguous and are counted on neither side.
  */
 export class FreshArrivals {
   private readonly ring: (Arrival | undefined)[] = [];
@@ -425,7 +412,6 @@ export class FreshArrivals {
     this.ring[this.count++ % mostKept] = arrival;
   }
 
-  /** The connection joins or leaves at that time of the run. */
   changed({ index, atUs, where }: MemberChange): void {
     const least = Math.max(0, this.count - mostKept);
     for (let number = this.count - 1; number >= least; number--) {

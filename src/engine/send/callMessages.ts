@@ -28,33 +28,30 @@ import { digitsOf, ownMessage } from './messageShape';
 
 interface CallForm {
   readonly method: string;
-  /** One, or one for each size that its texts may have. */
+  /** One list of arguments, or one per text size. */
   readonly sized: readonly (readonly OwnArgument[])[];
-  /** Which of them a message has, and how many bytes it is. */
+  /** Chooses one of `sized`, with its bytes. */
   readonly payload: PayloadPicker;
   readonly namesBeyond: ReturnType<typeof namesBeyond>;
-  /** Some of them are kept values, so that each message is encoded anew. */
+  /** Holds kept values: each message is encoded anew. */
   readonly takesKept: boolean;
-  /** Some are values of rows, for which the same holds. */
+  /** Holds values of rows: each message is encoded anew. */
   readonly takesRows: boolean;
-  /** Some of a row of data, so that one is taken. */
+  /** Needs a row of data. */
   readonly takesData: boolean;
   readonly opensStream: boolean;
   readonly isAnswered: boolean;
 }
 
-/** What a session holds for its calls. */
 export interface Held {
   kept: KeptValues | undefined;
-  /** Of data. */
   row: Row | undefined;
 }
 
-/** The messages of the calls of an entry's sessions: encoded once where nothing that was kept goes into them. */
+/** Messages of a session's calls, encoded once unless they hold kept or row values. */
 export class CallMessages {
   private readonly forms: readonly CallForm[];
   private readonly templates = new Map<number, MessageTemplate>();
-  /** Of the message that was sent last. */
   wireBytes = 0;
   payloadBytes = 0;
 
@@ -85,10 +82,8 @@ export class CallMessages {
   }
 
   /**
-   * Sends the call of that number.
-   *
-   * @param asks whether an answer is wanted although none is counted
-   * @returns the name of a value that is needed and was not kept; undefined when it was sent
+   * Sends a call; returns the name of a kept value that is missing, else undefined. @param asks requests a completion
+   * that is not counted
    */
   send(
     call: number,
@@ -112,7 +107,7 @@ export class CallMessages {
       template = this.encoded(form, items, receiver, source, asks);
       this.payloadBytes = argumentBytes(items) + bytesBeyondEstimate(items, this.entry.files ?? {});
     } else {
-      // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
+      // Ids and group names are shorter than 256 bytes, indexes than 10 digits.
       const sender = (source.id?.length ?? 0) * 10 + digitsOf(source.index);
       const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
       const key = (lengths * this.forms.length + call) * mostSizesOfCall + size;
@@ -132,7 +127,7 @@ export class CallMessages {
     return undefined;
   }
 
-  /** A row that calls share is that of the session from its first call on which needs one. */
+  /** A session takes one shared row, at its first call that needs one. */
   private rowsFor(sender: number, { takesData }: CallForm, session: Held): RowsOfMessage {
     if (!takesData) return this.dependencies.rows!.of(sender, false);
     const held = session.row;

@@ -1,11 +1,10 @@
-/** Something that is looked at again at some time, microseconds. */
 export interface Due {
   wakeUs: number;
-  /** Place in the heap; −1 outside. */
+  /** Index in the heap; −1 outside. */
   heapAt: number;
 }
 
-/** By when they are looked at again; one timer for all of them. */
+/** Binary heap by `wakeUs`. */
 export class DueHeap<One extends Due> {
   private readonly heap: One[] = [];
 
@@ -71,14 +70,14 @@ export class DueHeap<One extends Due> {
   }
 }
 
-/** In a {@link DueQueue}: when it is due, and between which others. */
+/** Node of a {@link DueQueue}. */
 export interface Queued<One> {
   nextUs: number;
   previous: One | undefined;
   next: One | undefined;
 }
 
-/** Each that is added is due after those that are there. */
+/** Linked list; each push must be due after all others. */
 export class DueQueue<One extends Queued<One>> {
   first: One | undefined;
   private last: One | undefined;

@@ -17,70 +17,66 @@ import { DrawnPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
-/** The message at hand; good until the next one. */
+/** The current message; reused for the next one. */
 export interface ReceivedMessage {
   connection: HubConnection;
   nowUs: number;
-  /** With its frame, and without what marks its end. */
+  /** With its frame, without record separator or length prefix. */
   wireBytes: number;
   bodyBytes: number;
-  /** Where it stands; nowhere, where an official client has read it. */
+  /** Empty when an official client has read it. */
   bytes: Buffer;
   start: number;
   end: number;
 }
 
-/** Takes an item of a stream of the user's own; false when the connection has no such streams. */
+/** False when the connection has no streams of the user's own. */
 export type TakeItem = (at: ReceivedMessage, call: number, payloadBytes: number) => boolean;
 
-/** What only sessions need, loaded where there are some. */
+/** Loaded only for plans with sessions. */
 export interface SessionParts {
   readonly Sender: new (...parts: SenderParts) => EntrySender;
   readonly ReplaySender: new (...parts: SenderParts) => EntrySender;
 }
 
-/** Connections are those of the whole run. */
+/** Connection indexes are those of the whole run. */
 export interface SenderDependencies {
-  /** Where it is measured when messages have reached all their receivers. */
   readonly reach?: SharedReach | undefined;
   readonly members: Pick<SharedMembers, 'version' | 'isOpen' | 'count' | 'idOf'> &
     Partial<Pick<SharedMembers, 'move' | 'counting' | 'missing' | 'wasMember' | 'came'>>;
-  /** Where the plan has sessions. */
   readonly sessions?: SessionParts | undefined;
-  /** Where the plan has several agents. */
   readonly elsewhere?: Pick<MembersElsewhere, 'placeOf' | 'sent'> | undefined;
-  /** The worker's own connection of that index; undefined when it does not take part. */
+  /** Undefined when it is not open. */
   readonly connection: (index: number) => HubConnection | undefined;
-  /** Whether it is away by our own will, and comes back; absent: none is. */
+  /** Whether it is closed on purpose and will come back. */
   readonly isExchanged?: (index: number) => boolean;
-  /** Whether messages leave as WebSocket frames, not as bare hub messages in HTTP bodies. */
+  /** WebSocket frames; false: bare hub messages in HTTP bodies. */
   readonly framed: boolean;
-  /** How messages are encoded; absent: by the protocol of the plan. */
+  /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
-  /** An official client encodes what leaves. */
+  /** An official client encodes the messages. */
   readonly takesMessages?: boolean;
-  /** Calls to the service's REST API; absent where the target is a hub. */
+  /** Absent where the target is a hub. */
   readonly rest?: RestCalls;
-  /** The server connection to the service; absent where no use case sends over one. */
+  /** Server connection to the service. */
   readonly persistent?: PersistentSends;
-  /** Values that messages may hold of their senders' rows; absent: there are no rows. */
+  /** Absent where there are no rows. */
   readonly rows?: MessageRows | undefined;
-  /** Calls a hub method and waits for its answer; absent where nobody moves. */
+  /** Absent where no connection moves between groups. */
   readonly invoke?: Preparation['invoke'];
-  /** Run time. */
   readonly nowUs: () => number;
-  /** Counts errors, and deliveries that are no messages of their own. */
+  /** Counts errors and deliveries without a stamp. */
   readonly recorder: Pick<Recorder, 'delivered' | 'error'> &
     Partial<Pick<Recorder, 'arrived' | 'awaited'>>;
 }
 
-/** Whether what is due there is skipped: it is not connected, and not because we exchange it. */
+/** Whether messages due there are skipped: it is not connected, and not closed on purpose. */
 export const isMissing = (
   { connection, isExchanged }: Pick<SenderDependencies, 'connection' | 'isExchanged'>,
   sender: number,
 ): boolean => connection(sender) === undefined && isExchanged?.(sender) !== true;
 
-/** What a step is for the senders of an entry. Times are run time in microseconds. */
+/** Times are run time in microseconds. */
 export interface StepWindow {
   readonly index: number;
   readonly recorder: EntryRecorder;
@@ -89,24 +85,22 @@ export interface StepWindow {
   readonly endUs: number;
 }
 
-/** Who of a worker sends when in a step: indexes of the connections, and their pace. */
 export interface StepPacing {
   readonly pace: Pacing;
   readonly senders: Uint32Array;
 }
 
-/** Sends in one go at most, so that receiving is not starved while a backlog is worked off. */
+/** Most messages in one go, so that a backlog does not starve receiving. */
 export const burst = 256;
-/** Backlog is worked off this long after the step; the rest counts as offered, not sent. */
+/** How long a backlog is worked off after the step; the rest counts as offered, not sent. */
 export const graceUs = 1_000_000;
 
 export type SenderParts = ConstructorParameters<typeof EntrySender>;
 
-/** What is due of one entry in a step: messages, streams, or moves in and out of groups. */
+/** Sends one entry's messages, streams, sessions or group moves. */
 export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   protected readonly entry: PlanEntry;
   protected readonly random: Random;
-  /** Undefined when none is being sent. */
   protected step: Step | undefined;
 
   constructor(
@@ -120,44 +114,40 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     this.random = randomFor(plan, 'sending', worker, position);
   }
 
-  /** Begins a step whose warm-up starts at `startUs` (run time). */
+  /** `startUs`: begin of the warm-up. */
   abstract begin(step: PlanStep, startUs: number, recorder: StepRecorder): void;
-  /** Run time at which the next is due. */
   protected abstract readonly dueUs: number;
-  /** Sends the next, which is due. */
+  /** Sends the next one, which is due. */
   protected abstract sendDue(step: Step, dueUs: number, nowUs: number, unixMs: number): void;
-  /** @param isCut something was due that could not be sent in time */
+  /** @param isCut some due messages were never sent */
   protected abstract endStep(step: Step, isCut: boolean): void;
   lost?(index: number): void;
-  /** A delivery from the entry's source was counted. */
   arrived?(index: number, source: number, sequence: number): void;
-  /** False when the item is of no stream of this entry. */
+  /** False when the stream belongs to another entry. */
   itemCame?(...item: Parameters<TakeItem>): boolean;
   /**
-   * The answer to a call of a session, or a callback of one, was counted.
-   *
-   * @returns the client method that was called where that connection does no session of this entry
+   * A completion or callback of a session's call was counted. Returns the callback's method if the connection has no
+   * session of this entry.
    */
   answered?(at: ReceivedMessage, call: number, sequence: number): string | undefined;
-  /** That client method was called by what another entry has sent. */
+  /** A callback of another entry's call. */
   calledBack?(at: ReceivedMessage, method: string): void;
-  /** The hub has called a client method that is no delivery. */
   called?(at: ReceivedMessage, message: Invocation): void;
-  /** An item has come of a stream that is none of those that are measured. */
+  /** An item of a stream that is not measured. */
   streamed?(at: ReceivedMessage, message: StreamItem): void;
-  /** False when the completion is of none of its invocations. */
+  /** False when the invocation belongs to another entry. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
 
   halt(): void {
     this.step = undefined;
   }
 
-  /** Run time at which {@link pump} has something to do again; Infinity when no step is being sent. */
+  /** Next time {@link pump} has work; Infinity between steps. */
   get nextUs(): number {
     return this.step === undefined ? Infinity : Math.min(this.dueUs, this.step.endUs);
   }
 
-  /** Sends what is due, up to a bound (`more`); `done` once the step's last was due. */
+  /** Sends what is due: `more` when it stopped at the limit, `done` after the step's last message. */
   pump(): 'idle' | 'more' | 'done' {
     const unixMs = Date.now();
     let nowUs = this.dependencies.nowUs();
@@ -178,12 +168,12 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     return 'more';
   }
 
-  /** Whether what is due cannot leave yet. */
+  /** Whether due messages cannot leave yet. */
   protected get mustWait(): boolean {
     return false;
   }
 
-  /** @param atUs begins the warm-up; stamps hold whole microseconds */
+  /** Stamps hold whole microseconds. */
   protected windowOf(step: PlanStep, atUs: number, recorder: StepRecorder): StepWindow {
     const startUs = Math.floor(atUs);
     const measureUs = startUs + step.warmupMs * 1000;
@@ -207,7 +197,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
   }
 
-  /** Where messages are not evenly spaced, or senders come and go. */
+  /** For uneven intervals and varying numbers of senders. */
   private drawnPace(step: PlanStep, ranks: Uint32Array, intervalUs: number): Pacing | undefined {
     const { plan, position, entry } = this;
     const closed = plan.pacing === 'closed';

@@ -8,10 +8,10 @@ import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';
 
-/** The senders of all entries as one: driven by one loop, done when all of them are. */
+/** All senders of a worker, driven by one loop. */
 export class EntrySenders {
   private readonly senders: readonly EntrySender[];
-  /** Whose turn is first, so that nobody's backlog keeps the others waiting. */
+  /** Rotates, so that no backlog delays the other entries. */
   private first = 0;
   private sending = 0;
 
@@ -50,7 +50,7 @@ export class EntrySenders {
     return nextUs;
   }
 
-  /** As {@link EntrySender.pump}; `done` once all of them are. */
+  /** `done` once all senders are. */
   pump(): 'idle' | 'more' | 'done' {
     const { senders } = this;
     let state: 'idle' | 'done' = 'idle';
@@ -70,7 +70,7 @@ export class EntrySenders {
     for (const sender of this.senders) sender.lost?.(index);
   }
 
-  /** @param source counted within the entry at that position */
+  /** @param source counted within the entry */
   arrived(position: number, index: number, source: number, sequence: number): void {
     const sender = this.senders.find((one) => one.position === position);
     sender?.arrived?.(index, source, sequence);
@@ -80,7 +80,6 @@ export class EntrySenders {
     return this.senders.some((sender) => sender.itemCame?.(at, call, payloadBytes) === true);
   }
 
-  /** @param call of a session of the entry at that position, whose number this is */
   answered(position: number, at: ReceivedMessage, call: number, sequence: number): void {
     const sender = this.senders.find((one) => one.position === position);
     const called = sender?.answered?.(at, call, sequence);
@@ -88,7 +87,6 @@ export class EntrySenders {
     for (const other of this.senders) if (other !== sender) other.calledBack?.(at, called);
   }
 
-  /** The hub has called a client method that is no delivery. */
   called(at: ReceivedMessage, message: Invocation): void {
     for (const sender of this.senders) sender.called?.(at, message);
   }

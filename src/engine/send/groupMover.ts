@@ -14,7 +14,7 @@ interface MoverStep extends StepWindow {
   readonly movers: readonly number[];
 }
 
-/** Those that do not send join and leave an entry's groups in turn. Latency counts from when a move was due. */
+/** Connections that do not send join and leave an entry's groups in turn. Latency counts from when a move was due. */
 export class GroupMover extends EntrySender<MoverStep> {
   private readonly inside = new Set<number>();
   private readonly busy = new Set<number>();
@@ -79,11 +79,10 @@ export class GroupMover extends EntrySender<MoverStep> {
       const group = this.population.groupName(this.population.groupOf(index, slot));
       const method = membershipMethods[joins ? 'join' : 'leave'];
       const outcome = await this.dependencies.invoke!(connection, method, [group]);
-      // A lost connection is counted as such.
+      // A drop is counted elsewhere.
       if (!outcome.ok && outcome.errorClass !== 'closed')
         this.dependencies.recorder.error(outcome.errorClass, shownText(outcome.text));
       if (counted) membership.record(joins, outcome.ok, this.dependencies.nowUs() - dueUs);
-      // A call that failed leaves the connection where it was.
       if (outcome.ok && connection.isOpen) {
         if (joins) this.inside.add(index);
         else this.inside.delete(index);

@@ -5,16 +5,15 @@ import type { SessionProgram } from '../../plan/sessionProgram';
 import type { SenderDependencies } from './entrySender';
 import type { Session } from './session';
 
-/** Whether all has come that somebody waits for before it leaves is looked at so often. */
+/** Poll interval while a session waits for pending messages before it leaves. */
 const lookUs = 10_000;
-/** So much of the time in its group, a second at most, somebody is not counted before it leaves. */
+/** A session stops counting as a member that share of its stay before it leaves, at most a second. */
 const marginShare = 0.25;
 
-/** Who is about to leave its group is outside: messages that are on their way then may come or not. */
+/** A session about to leave counts as outside: messages then in flight may or may not arrive. */
 export class GroupStays {
   private readonly leaving: LeavingAhead;
 
-  /** @param leaves whether the call of that number does */
   constructor(
     program: SessionProgram,
     leaves: (call: number) => boolean,
@@ -25,10 +24,8 @@ export class GroupStays {
   }
 
   /**
-   * Moves a session in or out before its next call. That of a call which leaves is due later where something may still
-   * be on its way to it.
-   *
-   * @returns when it is to be looked at again, where that is before its call is due
+   * Moves a session in or out before its next call, and delays a call that leaves while messages for it may be in
+   * flight. Returns when to check again, if that is before the call.
    */
   waitsUntil(session: Session, leaves: boolean, nowUs: number): number | undefined {
     this.goIn(session, nowUs);
@@ -45,7 +42,7 @@ export class GroupStays {
     return undefined;
   }
 
-  /** Where it has joined. Who was a member before must have what was meant for it then, or be late for it. */
+  /** Waits for the messages of its last stay, so that they are received or late for that one. */
   goIn(session: Session, nowUs: number): void {
     if (session.isInside || !session.hasJoined || this.isAwaited(session, nowUs)) return;
     const leftUs = session.dueUs + this.leaving.leastUs(session) - nowUs;
@@ -60,27 +57,25 @@ export class GroupStays {
     this.dependencies.members.move!(session.sender, this.population, false);
   }
 
-  /** From when on it is not counted among the members of its group. */
   private outUs(session: Session): number {
     return session.dueUs + this.leaving.leastUs(session) - session.marginUs;
   }
 
-  /** Whether something may be on its way to a session that was counted out. */
+  /** Whether messages may be in flight to a session counted out. */
   private isAwaited({ sender, leavesUs }: Session, nowUs: number): boolean {
     if (nowUs >= leavesUs) return false;
     const { elsewhere, members } = this.dependencies;
-    // What other agents have sent is not known here.
+    // Messages of other agents are unknown here.
     return elsewhere !== undefined || members.missing!(sender) > 0;
   }
 }
 
-/** How soon sessions may leave their groups, by the pauses that are written: answers may come at once. */
+/** Earliest time at which sessions may leave their groups, by their written pauses: answers may come at once. */
 class LeavingAhead {
-  /** Microseconds at least from each instruction to a call that leaves, before its round ends; Infinity: none does. */
+  /** Least microseconds from each instruction to a call that leaves within its round; Infinity: none. */
   private readonly leaveUs: Float64Array;
-  /** To the end of the round that it stands in, or of the session. */
   private readonly endUs: Float64Array;
-  /** Where that round ends; −1 outside of rounds. */
+  /** Index of that round's end; −1 outside of rounds. */
   private readonly around: Int32Array;
 
   constructor(
@@ -93,7 +88,7 @@ class LeavingAhead {
     const endUs = (this.endUs = new Float64Array(count + 1));
     const around = (this.around = new Int32Array(count + 1).fill(-1));
     const open: number[] = [];
-    // What is gone on with stands behind, but for rounds, which begin anew.
+    // Backwards: successors come later, except at the begin of a round.
     for (let at = count - 1; at >= 0; at--) {
       const instruction = instructions[at]!;
       if (instruction.do === 'rounds') open.pop();
@@ -124,7 +119,7 @@ class LeavingAhead {
     }
   }
 
-  /** Microseconds from when its next instruction is due; Infinity when it does not leave any more. */
+  /** Least microseconds from its next instruction; Infinity if it never leaves. */
   leastUs({ at, dueUs, rounds, roundsUs }: Session): number {
     const { leaveUs, endUs, around } = this;
     const { instructions } = this.program;
@@ -135,7 +130,6 @@ class LeavingAhead {
       if (round.do !== 'round') break;
       const { loop, times, begin } = round;
       const { leastUs: everyUs } = round.every;
-      // Of whole rounds after this one.
       const left = times - rounds[loop]! - 1;
       const beganUs = roundsUs[loop]! - dueUs;
       if (left > 0) {

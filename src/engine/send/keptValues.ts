@@ -1,15 +1,14 @@
-/** What sessions keep of answers, and how it gets into later calls. */
+/** Values that sessions keep from answers for later calls. */
 import { compileJsonPath } from '../../usecases/jsonPath';
 import { withTexts, type OwnArgument } from '../../usecases/ownArguments';
 import type { Keep } from '../../usecases/sessionSteps';
 
-/** As JSON text, in characters: a value goes into later calls, and is held for each session. */
+/** In characters of JSON; each session holds its values. */
 export const longestKept = 65_536;
 
 /** Undefined when the path finds nothing, or too much. */
 type Find = (answer: unknown) => unknown;
 
-/** A way to each value that is kept of one answer. */
 export const keepers = (keep: Keep): readonly (readonly [name: string, find: Find])[] =>
   Object.entries(keep).map(([name, path]) => {
     const query = compileJsonPath(path);
@@ -21,7 +20,7 @@ function firstOf(query: ReturnType<typeof compileJsonPath>, answer: unknown): un
   try {
     return query.match(answer as Parameters<typeof query.match>[0])?.value;
   } catch {
-    // An answer that is nested deeper than the library goes: a hub's answer must not end the worker.
+    // Too deeply nested for the library: an answer must not end the worker.
     return undefined;
   }
 }
@@ -34,7 +33,7 @@ function bounded(value: unknown): unknown {
     value === null
   )
     return value;
-  // Numbers of 64 bits in MessagePack.
+  // 64-bit numbers of MessagePack.
   if (typeof value === 'bigint') return String(value);
   return asText(value).length <= longestKept ? value : undefined;
 }
@@ -44,7 +43,10 @@ const withBigInts = (_key: string, value: unknown): unknown =>
 
 export type KeptValues = ReadonlyMap<string, unknown>;
 
-/** Its placeholders of kept values filled; alone a value keeps its type. Undefined names are returned instead. */
+/**
+ * Fills placeholders with kept values, or returns the name of one that is missing. A placeholder alone keeps the type
+ * of its value.
+ */
 export function withKept(
   items: readonly OwnArgument[],
   kept: KeptValues,
@@ -70,7 +72,7 @@ export function withKept(
 const asText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value, withBigInts);
 
-/** A value as it is: braces in it are not placeholders. */
+/** Braces in a value are no placeholders. */
 function literal(value: unknown): OwnArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value)) return { kind: 'list', items: value.map(literal) };
@@ -84,7 +86,7 @@ function literal(value: unknown): OwnArgument {
   return { kind: 'value', value: (value ?? null) as number | boolean | null };
 }
 
-/** Whether a kept value is the one that is asked for; without one, whether it is there and not empty, false, 0 or null. */
+/** Without `equals`: whether the value is neither missing, empty, false, 0 nor null. */
 export function isAsAsked(
   value: unknown,
   equals: string | number | boolean | null | undefined,

@@ -7,17 +7,16 @@ import type { PersonalEndpoints } from '../../wire/connect/personalEndpoints';
 import type { MessageTemplate, MessageValue } from '../../wire/message/messageTemplate';
 import type { MessageMaker } from './messageShape';
 
-/** Counts the rows that calls of an agent have taken, in memory that its workers share. */
+/** Counter of the rows taken, shared by an agent's workers. */
 export const rowMemory = (): SharedArrayBuffer => new SharedArrayBuffer(4);
 
-/** The rows of the messages of one worker: those of their senders, and the next one where calls share them. */
+/** Row values for messages: of the sender, or the next row where calls share them. */
 export class MessageRows {
-  /** Whether each message has rows of its own. */
   readonly areShared: boolean;
   private readonly taken: Uint32Array;
   private readonly shared: readonly Row[];
 
-  /** @param agent of the worker: each has a part of the shared rows, and its workers take it in turn */
+  /** @param agent each has its own part of the shared rows */
   constructor(
     private readonly personal: Pick<PersonalEndpoints, 'valuesOf' | 'dataOf'> &
       Partial<Pick<PersonalEndpoints, 'renewals'>>,
@@ -31,25 +30,24 @@ export class MessageRows {
     this.taken = new Uint32Array(memory);
   }
 
-  /** Rises when values of identities have changed. */
+  /** Rises when identities were renewed. */
   get renewals(): number {
     return this.personal.renewals ?? 0;
   }
 
-  /** @param next whether a shared row is taken; else the message has none of them */
+  /** @param next takes a shared row; else there is none */
   of(sender: number, next = true): RowsOfMessage {
     const identity = this.personal.valuesOf(sender);
     const data = this.areShared ? (next ? this.next() : undefined) : this.personal.dataOf(sender);
     return { ...(identity && { identity }), ...(data && { data }) };
   }
 
-  /** No row comes again before all of the agent's have been. */
   private next(): Row {
     return this.shared[Atomics.add(this.taken, 0, 1) % this.shared.length]!;
   }
 }
 
-/** Every agents-th row from that of the agent on; where there are more agents than rows, some have the same one. */
+/** Every n-th row; agents beyond the number of rows share one. */
 function ofAgent(rows: readonly Row[], agent: number, agents: number): readonly Row[] {
   if (agents === 1) return rows;
   const own = rows.filter((_row, at) => at % agents === agent);
@@ -58,12 +56,11 @@ function ofAgent(rows: readonly Row[], agent: number, agents: number): readonly 
 
 type Templates = Map<number, MessageTemplate | MessageValue>;
 
-/** Encoded messages that are kept; beyond that they are encoded again. */
+/** Encoded messages beyond that are encoded again. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** Messages with values of rows: encoded once for each sender, or for each message where rows are shared. */
+/** Messages with row values, encoded once per sender, or per message where rows are shared. */
 export class RowTemplates {
-  /** Of the sender that was asked for last. */
   rows: RowsOfMessage = {};
   bytesBeyond = 0;
   private readonly bySender = new Map<
@@ -81,9 +78,9 @@ export class RowTemplates {
     this.areShared = source.areShared && maker.rowNames.has('data');
   }
 
-  /** Those of the next message of that sender. */
+  /** For the sender's next message. */
   of(sender: number): Templates {
-    // A token that stands in a message is another one now.
+    // Renewed tokens may be part of messages.
     if (this.source.renewals !== this.renewals) this.forget();
     let known = this.bySender.get(sender);
     if (known === undefined) {

@@ -30,26 +30,25 @@ import {
 } from './entrySender';
 import { RowTemplates } from './messageRows';
 
-/** The source of a message, its receiver as messages name it, and how many deliveries are expected of it. */
+/** Source, receiver and expected deliveries of a message. */
 interface Aim {
   source: number;
-  /** Second half of the sequence's key: the receiver, where it changes with each message. */
+  /** Second part of the sequence key: the receiver, where it varies. */
   stream: number;
   receiver: Buffer | undefined;
-  /** The connection behind it, where it is one. */
+  /** The connection addressed, if it is one. */
   target: number;
   receivers: number;
-  /** Over all entries, where other agents may have members of it; else −1. */
+  /** Index over all entries; −1 where no other agent has members. */
   group: number;
 }
 
 type ActiveStep = StepWindow & StepPacing;
 
-/** Owns the encoded messages; allocates nothing per message. */
+/** Encodes each message once; allocates nothing per message. */
 export class MessageSender extends EntrySender<ActiveStep> {
   /** By everything that changes a message's length. */
   private templates = new Map<number, MessageTemplate | MessageValue>();
-  /** Where messages hold values of rows. */
   private readonly rowTemplates: RowTemplates | undefined;
   private readonly maker: MessageMaker | undefined;
   private readonly payload: PayloadPicker;
@@ -57,7 +56,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
   private readonly sequences = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
   private readonly userNames: (Buffer | undefined)[] = [];
-  /** Whom the message at hand goes to; one for all messages, so that nothing is allocated. */
+  /** Reused for all messages: nothing is allocated. */
   private readonly aim: Aim = {
     source: 0,
     stream: 0,
@@ -72,19 +71,17 @@ export class MessageSender extends EntrySender<ActiveStep> {
   /** Of the step; absent: those of the plan. */
   private messageBytes: number | undefined;
 
-  /** By connection: how often it has asked whether the hub takes its messages. */
+  /** By connection: completions requested so far. */
   private readonly asked: Uint32Array;
-  /** Whether messages may hold the sender's id or index. */
+  /** Messages may hold the sender's id or index. */
   private readonly namesSender: boolean;
-  /** Absent where no name stands in the user's own arguments. */
   private readonly namesBeyond: ReturnType<typeof namesBeyond>;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: PersistentSends | undefined;
   private readonly reach: SharedReach | undefined;
   private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
-  /** Where messages of the step count that others may be members for. */
+  /** Index of the step's counts in {@link elsewhere}. */
   private place = 0;
-  /** The connections of one's own agent, where there are several and targets are drawn. */
   private readonly ownAgent: Uint32Array | undefined;
 
   constructor(...parts: SenderParts) {
@@ -121,14 +118,14 @@ export class MessageSender extends EntrySender<ActiveStep> {
     return this.step!.startUs + this.step!.pace.nextDueUs;
   }
 
-  /** Where no socket is free for a call, there is nothing to do before the step is given up. */
+  /** Without a free socket there is nothing to do until the grace time is over. */
   override get nextUs(): number {
     const { step } = this;
     const isHeld = step !== undefined && this.mustWait && this.dueUs < step.endUs;
     return isHeld ? step.endUs + graceUs + 1 : super.nextUs;
   }
 
-  /** The wait for a socket of ours is the generator's lateness, which its slip shows. */
+  /** Waiting for a socket of ours shows up in the generator's slip. */
   protected override get mustWait(): boolean {
     return this.rest?.takesMessages === false;
   }
@@ -147,14 +144,14 @@ export class MessageSender extends EntrySender<ActiveStep> {
     const sender = step.senders[position]!;
     const { dependencies, stamp, aim } = this;
     let connection: HubConnection | undefined;
-    // Receivers and send time must stand on the same side of everybody's joining and leaving.
+    // Receivers and send time must be on the same side of each membership change.
     for (let version = dependencies.members.version(), before = -1; before !== version;) {
       before = version;
       if (version !== this.seenVersion) nowUs = dependencies.nowUs();
       this.seenVersion = version;
       connection = dependencies.connection(sender);
       if (connection === undefined || !this.takeAim(sender)) {
-        // Who is connected has nobody to send to: a target that was never there has no name.
+        // The sender is connected, but its target was never there.
         const isSkipped = connection !== undefined ? this.isToClient : this.isMissing(sender);
         if (dueUs >= step.measureUs && isSkipped) step.recorder.skipped += 1;
         return;
@@ -170,7 +167,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
     const slot = this.sequences.slot(aim.source, aim.stream);
     stamp.sequence = this.sequences.values[slot]!++;
     const reach = stamp.warmup || aim.receivers === 0 ? undefined : this.reach;
-    // Before it leaves: its first delivery may come at once.
+    // Before sending: the first delivery may arrive at once.
     reach?.sent(stamp, aim.receivers);
     const size = this.payload.pick(aim.source, aim.stream, stamp.sequence);
     const origin = this.originOf(sender);
@@ -182,7 +179,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
       this.rest.send(this.restReceiver(aim), this.bodyMaker(template));
     else template.sendTo(this.persistent ?? connection, stamp, aim.receiver, unixMs, origin);
     const { recorder } = step;
-    // With closed pacing, too, a call that has waited for a socket of ours is late.
+    // Waiting for a socket counts as late even with closed pacing.
     const dueAtUs = this.rest === undefined ? stamp.intendedUs : dueUs;
     recorder.slip.record(nowUs - dueAtUs, stamp.warmup);
     if (stamp.warmup) return;
@@ -203,14 +200,14 @@ export class MessageSender extends EntrySender<ActiveStep> {
     recorder.wireBytesIn += template.wireBytes;
   }
 
-  /** Writes the message at hand when its call leaves, which a service that throttles may put off. */
+  /** Fills in the message when the request leaves, which throttling may delay. */
   private bodyMaker(template: MessageTemplate): () => Buffer {
     const { dependencies, seenVersion, elsewhere } = this;
     const stamp = { ...this.stamp };
     return () => {
       const nowUs = dependencies.nowUs();
-      // Who is expected to get it was counted before: nobody may have come or gone since by this time.
-      // Where other agents count by the time that they find in it, it stays as it was counted.
+      // The send time may only move while membership is unchanged; with other agents, which count by it, it never
+      // moves.
       if (elsewhere === undefined && dependencies.members.version() === seenVersion)
         stamp.sentUs = nowUs;
       const body = template.fill(stamp, undefined, Date.now());
@@ -229,7 +226,6 @@ export class MessageSender extends EntrySender<ActiveStep> {
     return this.population.audience === 'client';
   }
 
-  /** False when there is nobody to send to. */
   private takeAim(sender: number): boolean {
     const { population, dependencies, aim } = this;
     aim.source = population.firstSource + sender;
@@ -270,13 +266,13 @@ export class MessageSender extends EntrySender<ActiveStep> {
     }
   }
 
-  /** What a connection is called in a message: its user's name where a service is asked, else its id. */
+  /** User name when the service is asked, else connection id. */
   private addressOf(index: number): Buffer | undefined {
     if ((this.rest ?? this.persistent) === undefined) return this.dependencies.members.idOf(index);
     return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
   }
 
-  /** Another connection of the agent that has an id, if a few tries find one. */
+  /** Another open connection of this agent, within a few tries. */
   private randomTarget(sender: number): number {
     const { ownAgent, plan } = this;
     let target = sender;
@@ -307,7 +303,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
     const { maker, namesSender } = this;
     const { receiver } = this.aim;
     if (maker === undefined) throw new Error('a use case without a message sends nothing');
-    // Ids and names of groups are shorter than 256 bytes, indexes than 10 digits.
+    // Ids and group names are shorter than 256 bytes, indexes than 10 digits.
     const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
     const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
     const key = lengths * this.payload.sizes.length + size;

@@ -20,17 +20,15 @@ import {
 import { stampLength } from '../../wire/message/stamp';
 
 export interface MessageMaker {
-  /** `asks`: the hub is asked for a completion although none is counted. `rows`: where messages hold values of theirs. */
+  /** @param asks requests a completion that is not counted */
   shape(sizeBytes: number, asks: boolean, rows?: RowsOfMessage): MessageShape;
-  /** Which rows messages hold values of. */
   readonly rowNames: ReadonlySet<RowName>;
-  /** Bytes that a message has beyond what the estimate takes values of rows for. */
+  /** Row values beyond what the estimate assumes. */
   bytesBeyond(rows: RowsOfMessage): number;
-  /** Each sender's first message asks, so that the hub's complaint is heard: who does not ask hears of no error. */
+  /** Each sender's first message requests a completion, since errors are reported only that way. */
   readonly firstAsks: boolean;
 }
 
-/** @param largest payload of the entry in bytes */
 export function messageMaker(
   { dialect, seed }: Pick<Plan, 'dialect' | 'seed'>,
   entry: PlanEntry,
@@ -77,13 +75,13 @@ export function messageMaker(
   };
 }
 
-/** The user's arguments or items with their placeholders filled, but for what changes with each message. */
+/** Fills placeholders, except those that change with each message. */
 export function ownMessage(
   items: readonly OwnArgument[],
   entry: PlanEntry,
   seed: number,
 ): MessageArgument[] {
-  // The first random text carries the stamp, where it has room for one; not every reply needs it.
+  // The first random text with room for it carries the stamp.
   let stamped = false;
   const random = (bytes: number): TextPart[] => {
     const letters = payloadBytes({ content: 'random' }, seed, bytes).toString('latin1');
@@ -142,13 +140,13 @@ function fileText({ files }: PlanEntry, name: string): string {
   return text;
 }
 
-/** Syllables of the compressible text; ordinary words shrink to about a third. */
+/** Compressible text: ordinary words shrink to about a third. */
 const words =
   'the message of a room is sent to all who are there and each of them reads it once more before they write an answer'.split(
     ' ',
   );
 
-/** At least `length` bytes as UTF-8: random letters, words, or the content of a file over and over. */
+/** At least `length` bytes of UTF-8: random letters, words, or a file's content repeated. */
 export function payloadBytes(
   { content, text }: Pick<PlanPayload, 'content' | 'text'>,
   seed: number,
@@ -176,15 +174,15 @@ function repeated(content: Buffer, length: number): Buffer {
   return Buffer.concat(Array<Buffer>(Math.ceil(length / content.length)).fill(content));
 }
 
-/** The first `length` bytes as text: a character that would be cut is replaced by blanks. */
+/** The first `length` bytes; blanks replace a character that would be cut. */
 export function textOfLength(bytes: Buffer, length: number): string {
   let end = length;
-  // Bytes 10xxxxxx go on with a character.
+  // UTF-8 continuation bytes are 10xxxxxx.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end) + ' '.repeat(length - end);
 }
 
-/** Decimal digits of a whole number that is not below 0; allocates nothing. */
+/** Allocates nothing. */
 export function digitsOf(value: number): number {
   let digits = 1;
   for (let left = value; left >= 10; left = Math.floor(left / 10)) digits += 1;

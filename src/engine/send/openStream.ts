@@ -9,35 +9,33 @@ import type { Recorder } from '../recorder';
 import type { Queued } from './dueQueues';
 import type { ReceivedMessage, StepWindow } from './entrySender';
 
-/** The preparation's own invocations have digits only. */
+/** First letter of ids; those of the preparation have digits only. */
 const letter = { call: 0x69, stream: 0x75 } as const;
 
-/** One place of a connection, used again and again. What is sent, expected and received counts in the stream's step. */
+/** One stream slot of a connection, reused. Everything counts in the step in which the stream was opened. */
 export class OpenStream implements Queued<OpenStream> {
   /**
-   * `sending`: items are still due; `ended`: the same, but the hub has ended it; `answering`: only the
-   * completion is outstanding; `cancelled`: the same, and whatever it says is right; `late`: it was given up,
-   * but items may still come that only this place can distinguish.
+   * `ended`: items are due, but the hub has ended the stream. `answering`: waits for the completion. `cancelled`: the
+   * same, and errors are accepted. `late`: given up, but the slot still absorbs its items.
    */
   state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
   step!: StepWindow;
-  /** Id of the call, and of the stream that goes up, as they stand in messages. */
+  /** As written into messages. */
   readonly callId = Buffer.alloc(streamIdLength, letter.call);
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
-  /** Rises by the number of places with each use. */
+  /** Grows by the number of slots with each use. */
   id: number;
   firstUs = 0;
-  /** When the next item is due, or when the time for an answer is over. */
+  /** Next item, or timeout of the completion. */
   nextUs = 0;
   items = 0;
   wanted = 0;
-  /** Items that were due so far. */
   position = 0;
   firstSequence = 0;
   nextSequence = 0;
   sentUs = 0;
-  /** Items that came, of those that only their order distinguishes; and when those left that wait for theirs. */
+  /** Items received (only of the user's own streams), and send times of items whose echo is pending. */
   came = 0;
   readonly leftUs: number[] = [];
   private isAnswered = false;
@@ -54,7 +52,7 @@ export class OpenStream implements Queued<OpenStream> {
     this.delayUs = shape.delayMs * 1000;
   }
 
-  /** Takes the place for a new stream, whose ids no earlier one had. */
+  /** Starts a new stream with ids never used before. */
   renew(): void {
     this.id = (this.id + idStep) % 2 ** 32;
     writeHex(this.callId, 1, streamIdLength - 1, this.id);
@@ -66,12 +64,12 @@ export class OpenStream implements Queued<OpenStream> {
     this.isAnswered = false;
   }
 
-  /** Whether items are still due: of a download only the wanted ones. */
+  /** Whether items are still due; of a download only the wanted ones. */
   get isExpecting(): boolean {
     return this.position < (this.shape.direction === 'download' ? this.wanted : this.items);
   }
 
-  /** Counts what the item at hand brings; false behind the last. */
+  /** Counts the expected delivery of the current item; false after the last. */
   expectNext(): boolean {
     const { measureUs, recorder } = this.step;
     const upload = this.shape.direction === 'upload';
@@ -86,13 +84,12 @@ export class OpenStream implements Queued<OpenStream> {
     while (this.nextUs <= nowUs && this.isExpecting && this.expectNext());
   }
 
-  /** Items that the user's own method makes may come before they are due; none is expected once more. */
+  /** Items may arrive before they are due; they are expected once. */
   expectWhatCame(): void {
     if (this.shape.direction !== 'download') return;
     while (this.position < Math.min(this.came, this.wanted)) this.expectNext();
   }
 
-  /** Stamps the item of that number. */
   fillStamp(stamp: Stamp, of: Population, position: number, nowUs: number): void {
     const { index, measureUs } = this.step;
     const wanted = position < this.wanted;
@@ -118,7 +115,7 @@ export class OpenStream implements Queued<OpenStream> {
     if (dueUs >= this.step.measureUs) this.step.recorder.wireBytesIn += wireBytes;
   }
 
-  /** An upload has its answer, which is the delivery; it may come twice, or after it was given up. */
+  /** An upload's completion is its delivery; it may come twice or late. */
   answered(to: Deliveries, nowUs: number): void {
     const intendedUs = this.firstUs + (this.items - 1) * this.delayUs;
     const { index, measureUs, recorder } = this.step;
@@ -129,7 +126,7 @@ export class OpenStream implements Queued<OpenStream> {
     else to.delivered(index, recorder, this.sender, intendedUs, this.sentUs, nowUs);
   }
 
-  /** How much too early an item of the user's own came, microseconds; undefined when the stream does not wait for it. */
+  /** Microseconds by which an item came too early; undefined if it was not expected. */
   itemCame(
     to: Deliveries,
     isStray: boolean,
@@ -138,11 +135,11 @@ export class OpenStream implements Queued<OpenStream> {
   ): number | undefined {
     const { shape, delayUs, came, wanted, position } = this;
     const goesUp = shape.direction === 'both';
-    // What goes up comes back one for one: before it went, nothing that comes is its answer.
+    // Echoes come one by one: none can precede its item.
     const isMeant = !isStray && came < (goesUp ? Math.min(wanted, position) : wanted);
     const { recorder, measureUs, index } = this.step;
     if (!isMeant) {
-      // What a hub still makes when the step is over was not asked for, but nobody could stop it before.
+      // Items the hub makes after the end of the step are not extra: nobody could stop it earlier.
       const isCutOff = !isStray && !goesUp && came < shape.wanted;
       if (isCutOff) this.came += 1;
       else if (nowUs >= measureUs) {
@@ -162,15 +159,15 @@ export class OpenStream implements Queued<OpenStream> {
     return dueUs - nowUs;
   }
 
-  /** Undefined when nothing is wrong with the completion; `isExpecting`: items are still due. */
+  /** Undefined when the completion is as expected. @param isExpecting items are still due */
   wrongEnd({ error, result }: Completion, isExpecting: boolean): string | undefined {
     const { state, items, wanted, came } = this;
     const { method, direction, own } = this.shape;
-    // .NET may end a cancelled stream with an error; that of a late one was reported.
+    // .NET may end cancelled streams with an error; late ones were reported.
     if (state === 'cancelled' || state === 'late') return undefined;
     if (typeof error === 'string') return shownText(error);
     if (own !== undefined && direction !== 'upload') {
-      // Its items may have come before they were due. The place of a stream that was given up says nothing.
+      // Items may arrive early; the slot of a stream given up says nothing.
       if (state === 'free' || came >= wanted) return undefined;
       return `${method}: completed after ${came} of ${wanted} items`;
     }
@@ -183,21 +180,20 @@ export class OpenStream implements Queued<OpenStream> {
 
 type Deliveries = Pick<Recorder, 'delivered'>;
 
-/** The place is what is left. */
+/** The remainder is the slot. */
 const idStep = 2 ** Math.ceil(Math.log2(mostOpenStreams));
 
-/** Number in the id of a call as {@link OpenStream} writes it; −1 when it is another's. */
+/** Number of a call id; −1 when it is none of ours. */
 export function callNumber(invocationId: string): number {
   if (invocationId.length !== streamIdLength) return -1;
   return callNumberAt(Buffer.from(invocationId, 'latin1'), 0);
 }
 
-/** The same of an id that stands in a message. */
+/** The same for an id inside a message. */
 export function callNumberAt(buffer: Buffer, at: number): number {
   return buffer[at] === letter.call ? readHex(buffer, at + 1, streamIdLength - 1) : -1;
 }
 
-/** The places of one connection. */
 export class PlacesOfSender {
   readonly all: OpenStream[] = [];
   private readonly free: OpenStream[] = [];
@@ -207,7 +203,6 @@ export class PlacesOfSender {
     private readonly shape: StreamShape,
   ) {}
 
-  /** Undefined when too many streams are open. */
   take(): OpenStream | undefined {
     const free = this.free.pop();
     if (free !== undefined || this.all.length === mostOpenStreams) return free;
@@ -222,7 +217,7 @@ export class PlacesOfSender {
     this.free.push(stream);
   }
 
-  /** The place that a number in an id belongs to. */
+  /** Slot of a call number. */
   of(id: number): OpenStream | undefined {
     return this.all[id % idStep];
   }

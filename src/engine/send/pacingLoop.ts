@@ -1,4 +1,3 @@
-/** Sends: one loop drives all senders of a worker, each of which writes what is due by the pace of its entry. */
 import { PerformanceObserver, performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { napMs } from '../../base/measuringLimits';
 import { LatencyHistogram } from '../../measure/histogram';
@@ -6,60 +5,57 @@ import type { GeneratorSample } from '../../measure/sample';
 
 /** Times are run time in microseconds. */
 export interface Driven {
-  /** When there is something to do again. */
   readonly nextUs: number;
-  /** Does what is due; true when it stopped before it was done, so that input can be handled in between. */
+  /** Does what is due; true when it stopped early to let input be handled. */
   work(): boolean;
 }
 
 interface ThreadTime {
   readonly nowUs: () => number;
   readonly nap: (ms: number) => void;
-  /** After something was done, what is due within this time waits until its end. */
+  /** After work, further messages due within this time wait until its end. */
   readonly gatherUs?: number;
   readonly watch: {
-    /** A timer of the loop fired that much too late. */
+    /** A timer fired late by that much. */
     delayed(us: number): void;
-    /** The thread slept that long where its event loop counts as busy. */
+    /** The thread slept, which the event loop counts as busy. */
     napped(us: number): void;
-    /** The loop went round once, or a part of it that may not have waited for input; reading took its turn in that time. */
+    /** One turn of the loop; input is read at most once in it. */
     turned(us: number): void;
   };
 }
 
 const nothing: Driven = { nextUs: Infinity, work: () => false };
 
-/** Sleeps at most this long, so that the loop's delay is known even when little is sent. */
+/** Keeps the delay of the loop measurable even when little is sent. */
 const longestSleepMs = 50;
-/** Closer than this to the next due moment, the loop naps instead of setting a timer. */
+/** Nearer to the next due time the loop naps instead of using a timer. */
 const nappingUs = 2000;
-/** Timers are of whole milliseconds: so late they fire although the loop did wait for input. */
+/** Timers have whole milliseconds and fire up to that much late. */
 const timerUs = 1000;
-/** So late they do not fire unless something has held up the thread. */
+/** Timers later than that show that the thread was held up. */
 const standstillUs = 5000;
 
 /**
- * The one timer of a worker. Far from the next due moment it sleeps by a timer; whenever input was
- * handled anyway, it looks whether something has become due meanwhile, or will be before the timer; and in the last two milliseconds,
- * for which a timer of whole milliseconds is too coarse, it naps outside the event loop for a fraction
- * of a millisecond at a time. Input waits at most one nap ({@link napMs}) to be seen. Where more is due than one message
- * in each `gatherUs`, it wakes only once in that time: to be woken costs more than to send. Figures: docs/measuring.md.
+ * The one timer of a worker. It sleeps by timer while the next message is far away, and checks after each input
+ * whether something is due. In the last two milliseconds, too short for a timer, it naps outside the event loop;
+ * input waits for at most one nap ({@link napMs}). With more than one message per `gatherUs` it wakes once in that
+ * time, since waking up costs more than sending. Figures: docs/measuring.md.
  */
 export class PacingLoop {
   private timer: NodeJS.Timeout | undefined;
   private immediate: NodeJS.Immediate | undefined;
   private running = false;
   private dueUs = 0;
-  /** What is due from then on is done at its time without being told of it. */
   private armedUs = Infinity;
-  /** When something was due last. */
+  /** When something was last due. */
   private workedUs = -Infinity;
-  /** Nothing is done before, but after input. */
+  /** Until then it works only after input. */
   private restUntilUs = 0;
 
-  /** Since when the loop has gone round without waiting for input; undefined: it waits for it. */
+  /** Since when the loop turns without waiting for input; undefined while it waits. */
   private busySinceUs: number | undefined;
-  /** The last time that it did. */
+  /** The previous such time. */
   private before = { sinceUs: -Infinity, untilUs: -Infinity };
 
   private driven = nothing;
@@ -77,12 +73,12 @@ export class PacingLoop {
     this.cancel();
   }
 
-  /** Something may be due earlier than it was. */
+  /** Call when something may be due earlier than before. */
   rescheduled(): void {
     if (this.running && this.driven.nextUs < this.armedUs) this.sleep();
   }
 
-  /** After input, which came at `nowUs` and may have made something due, then or later. */
+  /** Call after input that arrived at `nowUs`. */
   inputHandled(nowUs: number): void {
     if (!this.running) return;
     if (this.busySinceUs === undefined) {
@@ -96,7 +92,7 @@ export class PacingLoop {
     else this.rescheduled();
   }
 
-  /** Since when what is read now may have waited for it. */
+  /** Since when input read at `nowUs` may have been waiting. */
   unreadSinceUs(nowUs: number): number {
     if (!this.running) return nowUs;
     const sinceUs = this.busySinceUs ?? this.busyFromUs(nowUs);
@@ -104,7 +100,7 @@ export class PacingLoop {
     return sinceUs - before.untilUs < timerUs ? before.sinceUs : sinceUs;
   }
 
-  /** Now, unless its timer shows that it was kept from waiting: since when, nobody knows, but it had waited before. */
+  /** Now, or, if the timer fired far too late, the last time known to have waited for input. */
   private busyFromUs(nowUs: number): number {
     const { dueUs, before } = this;
     if (nowUs < dueUs + standstillUs) return Math.min(nowUs, dueUs + timerUs);
@@ -117,14 +113,14 @@ export class PacingLoop {
       this.time.watch.turned(nowUs - this.busySinceUs);
       this.before = { sinceUs: this.busySinceUs, untilUs: nowUs };
     }
-    // By a timer it waits for input, but not by what is to be done as soon as there is none.
+    // A timer waits for input, `setImmediate` does not.
     this.busySinceUs = this.armedUs === -Infinity ? nowUs : undefined;
   };
 
   private work(nowUs: number, nextUs: number): boolean {
     if (nextUs <= nowUs) {
       const { gatherUs = 0 } = this.time;
-      // What comes by itself, such as a tick, puts nothing off.
+      // Single events such as a tick delay nothing.
       const isOften = nowUs - this.workedUs < 2 * gatherUs;
       this.restUntilUs = isOften ? nowUs + gatherUs : 0;
       this.workedUs = nowUs;
@@ -142,7 +138,7 @@ export class PacingLoop {
       this.immediate = setImmediate(this.napped);
       return;
     }
-    // The timer may fire a millisecond late, which the naps then make up for.
+    // The timer may fire a millisecond late; naps absorb that.
     const sleepMs = Math.min(longestSleepMs, Math.floor(leftUs / 1000) - 1);
     this.dueUs = now + sleepMs * 1000;
     this.armedUs = this.dueUs + timerUs;
@@ -182,7 +178,6 @@ export class PacingLoop {
     this.turned();
   };
 
-  /** As soon as input was handled. */
   private goOn(): void {
     this.cancel();
     this.armedUs = -Infinity;
@@ -190,7 +185,7 @@ export class PacingLoop {
   }
 }
 
-/** Watches how busy this thread is: event loop, its delays, garbage collection. */
+/** Measures the load of this thread: event loop, its delays, garbage collection. */
 export class SelfCheck {
   private utilization: EventLoopUtilization = performance.eventLoopUtilization();
   private sinceUs = performance.now() * 1000;
@@ -215,20 +210,20 @@ export class SelfCheck {
     this.nappedUs += us;
   }
 
-  /** What comes while the loop goes round is read when it goes round the next time, and then perhaps last. */
+  /** Input that arrives during a turn is read in the next one, possibly at its end. */
   turned(us: number): void {
     this.readGapUs = Math.max(this.readGapUs, this.turnUs + us);
     this.turnUs = us;
   }
 
-  /** The longest that input may have waited since the last call. */
+  /** Longest time input may have waited since the last call. */
   takeReadGapUs(): number {
     const us = this.readGapUs;
     this.readGapUs = 0;
     return us;
   }
 
-  /** What happened since the last call, all of it while `step` was measured. */
+  /** Since the last call, all while `step` was measured. */
   take(step: number): GeneratorSample {
     const utilization = performance.eventLoopUtilization();
     const nowUs = performance.now() * 1000;

@@ -1,4 +1,3 @@
-/** Replays: each sender sends what a recorded client sent, at the recorded times. Loaded with sessions. */
 import {
   noStamp,
   replayBeginUs,
@@ -24,55 +23,53 @@ import { EntrySender, type ReceivedMessage, type SenderParts } from './entrySend
 import type { SessionStepWindow } from './session';
 import { callOfStamp } from './sessionCalls';
 
-/** A message to Web PubSub that asks for an acknowledgement, whose number says nothing of it. */
+/** A Web PubSub message that asks for an acknowledgement, whose id carries no stamp. */
 interface Asked {
   readonly step: number;
   readonly counted: CallRecorder;
   readonly intendedUs: number;
   readonly sentUs: number;
-  /** Its acknowledgement is expected. */
+  /** Whether its acknowledgement counts as expected. */
   readonly isExpected: boolean;
-  /** That was recorded as a refusal. */
+  /** Recorded as refused. */
   readonly wasRefused: boolean;
 }
 
 type ReplayStep = Omit<SessionStepWindow, 'places'>;
 
-/** What one connection replays in a step. */
 class ReplayedClient implements Due {
   wakeUs = 0;
   heapAt = -1;
-  /** The connection it began with: what was lost is not gone on with. */
+  /** A replay does not go on over a new connection. */
   connection: HubConnection | undefined;
-  /** Streams that may still be cancelled, by the operations that opened them. */
+  /** Streams to be cancelled later, by opening operation. */
   streams: Map<number, Stamp> | undefined;
-  /** Calls whose recorded answer is an error, by call and sequence. */
+  /** Calls recorded with an error, by call and sequence. */
   refused: Set<string> | undefined;
 
   constructor(
     readonly sender: number,
     readonly beginUs: number,
-    /** Next operation, and the one behind its last. */
+    /** Next operation; `end` is behind the last. */
     public at: number,
     readonly end: number,
   ) {}
 }
 
-/** Latencies count from the times in the recording: an answer that is late makes nothing else late. */
+/** Sends what recorded clients sent, at the recorded times: a late answer delays nothing else. */
 export class ReplaySender extends EntrySender<ReplayStep> {
   private readonly tracks: ReplayTracks;
   private readonly codec;
   private readonly stamp = emptyStamp();
   private readonly read = emptyStamp();
   private readonly sequences = new PairTable();
-  /** Of each call: under what name items of its stream are counted. */
+  /** By call: the name under which its items are counted. */
   private readonly itemNames: readonly (string | undefined)[];
   private readonly heap = new DueHeap<ReplayedClient>();
-  /** By connection, those of the latest step. */
+  /** Of the latest step, by connection. */
   private readonly clients = new Map<number, ReplayedClient>();
-  /** The latest step, whose answers may still come. */
   private window: ReplayStep | undefined;
-  /** By connection, and by the numbers of their acknowledgements: those of this step and of the one before. */
+  /** By connection and acknowledgement id; of this step and the one before. */
   private readonly asked = new Map<number, Map<string, Asked>>();
   private readonly isPubSub: boolean;
   private nextAckId = firstMessageAckId;
@@ -112,7 +109,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
         continue;
       }
       this.clients.set(sender, client);
-      // Who only listened has no session.
+      // A recorded client that only listened.
       if (at === end) continue;
       if (beginUs >= measureUs && beginUs < endUs) counted.sessions!.started += 1;
       this.sleep(client);
@@ -147,7 +144,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     }
   }
 
-  /** What is still due of it in the step, and never leaves. */
+  /** Counts messages still due in the step that never leave. */
   private countLeft({ at, end, beginUs }: ReplayedClient, as: 'offered' | 'skipped'): void {
     const { calls, measureUs, endUs } = this.window!;
     const { dueUs, flags, call } = this.tracks;
@@ -206,7 +203,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
       return;
     }
     const { index, calls, measureUs, endUs } = this.window!;
-    // The hub cannot answer before the streams of the call have ended: latency counts from there.
+    // The hub can answer once the call's streams have ended: latency counts from there.
     const answerableUs = beginUs + tracks.dueUs[of]!;
     stamp.runId = this.plan.runId;
     stamp.step = index;
@@ -241,7 +238,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     counted.wireBytesIn += wireBytes;
   }
 
-  /** Workers share the message: whatever is written into it goes into a copy, as a frame is. */
+  /** Messages are shared by workers: stamps are written into a copy. */
   private write(at: number, connection: HubConnection, stamp: Stamp, unixMs: number): number {
     const { tracks, codec } = this;
     const { framed } = this.dependencies;
@@ -265,7 +262,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
       this.dependencies.recorder.arrived!(at.nowUs, 0, name, at.bodyBytes);
   }
 
-  /** Of answers with an error; those without are counted where they are read. */
+  /** Handles errors; other completions are counted by the receiver. */
   override completed({ index }: HubConnection, message: Completion, nowUs: number): boolean {
     const { invocationId, error } = message;
     if (this.isPubSub) return this.acknowledged(index, message, nowUs);
@@ -286,7 +283,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
   private acknowledged(index: number, { invocationId, error }: Completion, nowUs: number): boolean {
     const own = this.asked.get(index);
     const asked = own?.get(invocationId);
-    // Those of other entries are on other connections.
+    // Other entries use other connections.
     if (asked === undefined) return false;
     own!.delete(invocationId);
     const { step, counted, intendedUs, sentUs, isExpected, wasRefused } = asked;

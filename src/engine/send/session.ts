@@ -7,81 +7,75 @@ import { DueQueue, type Due, type Queued } from './dueQueues';
 import type { StepWindow } from './entrySender';
 import { isAsAsked } from './keptValues';
 
-/** Draws of one session, more than it makes. */
+/** Bound of the draws of one session. */
 const drawsEach = 2 ** 12;
 
-/** What a session was begun in. */
 export interface SessionStepWindow extends StepWindow {
   readonly calls: readonly CallRecorder[];
-  /** Where calls count whose receivers may be connections of other agents. */
+  /** Indexes of its calls' counts for members on other agents. */
   readonly places: readonly number[];
 }
 
-/** What the hub has called; `push`: as something that nobody expects, as long as nobody does. */
+/** `push`: how it was counted, until a session waits for it. */
 export interface Heard {
   readonly args: readonly unknown[] | undefined;
   readonly push?: Push | undefined;
 }
 
-/** The sessions of one sender, one after the other. */
+/** Runs the sessions of one sender, one after the other. */
 export class Session implements Due, Queued<Session> {
   /**
-   * `idle`: none is going on; `due`: its next call is known, and when; `ready`: it can go on at once; `waiting`: for an
-   * answer, the end of a stream, or what the hub calls.
+   * `due`: the next call has a time; `ready`: goes on at once; `waiting`: for a completion, the end of a stream, or
+   * an event.
    */
   state: 'idle' | 'due' | 'ready' | 'waiting' = 'idle';
   connection: HubConnection | undefined;
   window!: SessionStepWindow;
-  /** Sessions begun so far. */
   number = 0;
-  /** When it was due itself. */
+  /** Due time of the session. */
   begunUs = 0;
-  /** It had to wait for the one before. */
+  /** It began late because of the one before. */
   wasDelayed = false;
-  /** Draws so far, of ways and pauses. */
   drawn = 0;
-  /** Next instruction. */
   at = 0;
-  /** When that is due, by the schedule of the session. */
+  /** Due time of the next instruction. */
   dueUs = 0;
-  /** The same where every answer comes at once: by its own pauses alone. */
+  /** The same without waiting times for answers. */
   ownUs = 0;
-  /** When it is looked at again, if that is not the same. */
+  /** Next check, if earlier than due. */
   wakeUs = 0;
-  /** From when on nothing but its due time keeps it. */
+  /** Since when only its schedule holds it back. */
   freeUs = 0;
-  /** Call that is waited for, its number among those of its kind, when it was due and sent, and when it is given up. */
+  /** The call waited for: index, sequence, due and send time, and `nextUs`, its timeout. */
   call = -1;
   sequence = -1;
   callDueUs = 0;
   sentUs = 0;
   nextUs = 0;
-  /** Of a stream. */
   items = 0;
   streamId = -1;
-  /** It is, as far as others count, a member of its group. */
+  /** Counts as a member of its group. */
   isInside = false;
-  /** Its connection is in the group, whatever others count. */
+  /** Its connection has joined the group. */
   hasJoined = false;
-  /** So long before it leaves it is counted out. */
+  /** It stops counting as a member that long before it leaves. */
   marginUs = 0;
-  /** A second after it was counted out: before, it neither leaves nor is counted in while something is on its way to it. */
+  /** Until then it neither leaves nor counts as a member while messages are in flight. */
   leavesUs = 0;
-  /** Events that have come since the last call, by bits. */
   events = 0;
-  /** The latest of each event, with its arguments where something is kept of it. */
+  /** Latest of each event; arguments only where values are kept. */
   heard: Heard[] | undefined;
   kept: Map<string, unknown> | undefined;
   row: Row | undefined;
   readonly rounds: Int32Array;
-  /** When the round that goes on was due, and when by the pauses alone. */
+  /** Due times of the current round, with and without waiting for answers. */
   readonly roundsUs: Float64Array;
   readonly roundsOwnUs: Float64Array;
-  /** Due times of sessions that this one keeps from beginning. */
+  /** Due times of sessions waiting for this one to end. */
   readonly delayed: number[] = [];
-  /** Place in the heap; −1 outside. */
+  /** Index in the heap; −1 outside. */
   heapAt = -1;
-  /** In the queue of those that wait as long as this one. */
+  /** In the queue of its timeout. */
   previous: Session | undefined;
   next: Session | undefined;
   queue: WaitingQueue | undefined;
@@ -96,7 +90,7 @@ export class Session implements Due, Queued<Session> {
   }
 }
 
-/** Sessions that wait the same time for what they wait for: those that were added first are given up first. */
+/** Sessions with the same timeout. */
 export class WaitingQueue extends DueQueue<Session> {
   constructor(readonly withinUs: number) {
     super();
@@ -113,7 +107,7 @@ export function countBrokenOff(
   calls[number]!.brokenOff += 1;
 }
 
-/** Does an instruction that is no call. */
+/** Executes an instruction other than a call. */
 export function follow(session: Session, instruction: Instruction, draw: Draw): void {
   switch (instruction.do) {
     case 'call':
@@ -136,7 +130,7 @@ export function follow(session: Session, instruction: Instruction, draw: Draw): 
         const everyUs = taken(every.us, session, draw);
         const scheduledUs = (session.roundsUs[loop]! += everyUs);
         session.ownUs = session.roundsOwnUs[loop]! += everyUs;
-        // A round keeps its due time, however late the one before was over.
+        // A round keeps its due time even if the one before ended late.
         session.dueUs = done < times ? scheduledUs : Math.max(session.dueUs, scheduledUs);
       }
       if (done === times) break;

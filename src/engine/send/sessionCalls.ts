@@ -22,34 +22,34 @@ import { isMissing, type SenderDependencies } from './entrySender';
 import { keepers } from './keptValues';
 import { WaitingQueue, type Heard, type Session, type SessionStepWindow } from './session';
 
-/** Ids of calls that open streams begin with it, see {@link import('./openStream').callNumber}. */
+/** See {@link import('./openStream').callNumber}. */
 const callLetter = 0x69;
 
 export interface Call {
   readonly step: CountedStep;
   readonly name: string;
-  /** How often each session makes it; 0 where that differs. */
+  /** Per session; 0 where that varies. */
   readonly times: number;
   readonly audience: CallAudience;
-  /** The session goes on when it is over. */
+  /** The session waits for its end. */
   readonly waits: boolean;
   readonly queue: WaitingQueue | undefined;
   readonly keepers: ReturnType<typeof keepers>;
-  /** Bit of the event that it waits for, or that its callback is. */
+  /** Bit of the event it waits for, or of its callback. */
   readonly event: number;
   readonly namesGroup: boolean;
   readonly sparesCaller: boolean;
-  /** Each one is answered besides, not only the first of each sender. */
+  /** Each call requests a completion, not only the first. */
   readonly asksAlways: boolean;
 }
 
-/** 0 for a name that nothing waits for. */
+/** 0 for an event nobody waits for. */
 function bitOf(eventNames: readonly string[], event: string): number {
   const at = eventNames.indexOf(event.toLowerCase());
   return at < 0 ? 0 : 2 ** at;
 }
 
-/** What a run needs of the calls of a session, how long is waited for which, and the events in lower case. */
+/** Runtime form of a session's calls, one queue per timeout, and lower-case event names. */
 export function formsOf(steps: readonly SessionStep[]): {
   readonly calls: readonly Call[];
   readonly queues: readonly WaitingQueue[];
@@ -79,7 +79,7 @@ export function formsOf(steps: readonly SessionStep[]): {
   return { calls, queues: [...queues.values()], eventNames };
 }
 
-/** What did not come in time, in words for people. */
+/** For the error message. */
 export function waitedInVain({ step, name, queue }: Call): string {
   const within = `within ${Number((queue!.withinUs / 1e6).toFixed(3))} s`;
   if (step.kind === 'on') return `${name}: the hub did not call it ${within}`;
@@ -88,14 +88,11 @@ export function waitedInVain({ step, name, queue }: Call): string {
     : `${name}: no answer ${within}`;
 }
 
-/**
- * At the end of a step an event counts as lost only when it has taken so many times as long as the slowest that came, and
- * no less than that.
- */
+/** At the end of a step an event is lost only if it took this many times the slowest one seen, at least `usualUs`. */
 const patience = 2;
 const usualUs = 500_000;
 
-/** About what stands around the arguments of an event and its name, in JSON and in MessagePack. */
+/** Approximate bytes around an event's name and arguments. */
 const eventEnvelopeBytes = { json: 35, messagepack: 7 };
 
 export function argumentBytes({ name, bytes }: Push, { protocol }: Pick<Plan, 'protocol'>): number {
@@ -103,11 +100,11 @@ export function argumentBytes({ name, bytes }: Push, { protocol }: Pick<Plan, 'p
   return Math.max(1, bytes - name.length - eventEnvelopeBytes[form]);
 }
 
-/** What the hub calls, for sessions that wait for it, or are going to. */
+/** Events of the hub that sessions wait for. */
 export class SessionEvents {
-  /** Bits of those that something is kept of. */
+  /** Events with kept values. */
   private readonly keptBits: number;
-  /** Of each call that waits for one: how long the slowest has taken that came in the step, microseconds. */
+  /** By call: the slowest event of the step, microseconds. */
   private readonly slowestUs: Float64Array;
 
   constructor(
@@ -124,12 +121,11 @@ export class SessionEvents {
     this.slowestUs.fill(0);
   }
 
-  /** 0 for a name that nothing waits for. */
   bitOf(name: string): number {
     return bitOf(this.names, name);
   }
 
-  /** For a step that waits for it before the next call. */
+  /** Remembers an event for a later `on` step. */
   note(session: Session, event: number, heard: Heard): void {
     session.events |= event;
     const { push } = heard;
@@ -137,7 +133,6 @@ export class SessionEvents {
     (session.heard ??= [])[Math.log2(event)] = { args, push };
   }
 
-  /** What has been noted of it, not twice; undefined: nothing. */
   take(session: Session, event: number): Heard | undefined {
     if ((session.events & event) === 0) return undefined;
     session.events &= ~event;
@@ -148,24 +143,23 @@ export class SessionEvents {
     this.slowestUs[call] = Math.max(this.slowestUs[call]!, us, usualUs);
   }
 
-  /** What would have called it may have ended with the step. */
+  /** The event may have been due after the end of the step. */
   isLostAfter(call: number, us: number): boolean {
     return us > patience * this.slowestUs[call]!;
   }
 }
 
-/** Sends the calls of sessions and counts what is to be expected of them. */
+/** Sends calls and counts expected deliveries. */
 export class SessionCalls {
   private readonly messages: CallMessages;
   private readonly stamp = emptyStamp();
-  /** Of the id that was read last, see {@link callOf}. */
+  /** Stamp read by {@link callOf}. */
   readonly answer = emptyStamp();
   /** By source. */
   private readonly sequences = new PairTable();
   /** By sender and call. */
   private readonly asked = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
-  /** Where the value of a name is kept, in words. */
   private readonly kept = new Map<string, string>();
   private readonly source = {
     ...{ index: 0, id: undefined as Buffer | undefined },
@@ -173,7 +167,7 @@ export class SessionCalls {
   };
   private streams = 0;
   private seenVersion = -1;
-  /** When the clock was read for it: a call of the same stretch is not sent before that. */
+  /** Time of the last read; calls in the same go are not sent before it. */
   private seenUs = 0;
 
   constructor(
@@ -192,11 +186,8 @@ export class SessionCalls {
   }
 
   /**
-   * Sends the call of that number for the session, whose connection is open.
-   *
-   * @param expects whether what it brings is to be counted as expected
-   * @returns why it could not be sent: that a value was not kept, or an empty text where there is nobody to send to;
-   * undefined when it was
+   * Sends a call of the session, whose connection is open. Returns undefined when it was sent, else the missing kept
+   * value as an error text, or '' when there is nobody to send to. @param expects counts its deliveries as expected
    */
   send(
     session: Session,
@@ -215,13 +206,12 @@ export class SessionCalls {
     const isFollowed = call.audience === 'group' && population.othersMove;
     if (isFollowed) members.counting!(this.groupOf(sender), true);
     let [receivers, sentUs, isSpared] = [0, Math.max(nowUs, this.seenUs), false];
-    // Receivers and send time must stand on the same side of everybody's joining and leaving.
+    // Receivers and send time must be on the same side of each membership change.
     for (let version = members.version(), before = -1; before !== version;) {
       before = version;
       if (version !== this.seenVersion) this.seenUs = sentUs = dependencies.nowUs();
       this.seenVersion = version;
       receivers = this.receiversOf(sender, call);
-      // As its own connection would find of a message that comes.
       isSpared = call.sparesCaller && members.wasMember!(sender, Math.floor(sentUs), isFollowed);
       version = members.version();
     }
@@ -265,7 +255,7 @@ export class SessionCalls {
     return undefined;
   }
 
-  /** Whether sessions are due at a connection that is not there: what each of them would have sent is skipped. */
+  /** Whether the connection is missing; its messages are then counted as skipped. */
   skips(
     { calls, measureUs }: SessionStepWindow,
     sender: number,
@@ -309,12 +299,11 @@ export class SessionCalls {
     }
   }
 
-  /** Over all entries. */
   private groupOf(sender: number): number {
     return this.population.firstGroup + this.population.groupOf(sender, 0);
   }
 
-  /** Each sender's first call of a kind asks, so that the hub's complaint is heard. */
+  /** Each sender's first call of a kind requests a completion, since errors are reported only that way. */
   private asks(sender: number, call: number): boolean {
     const slot = this.asked.slot(sender, call);
     const isFirst = this.asked.values[slot] === 0;
@@ -329,20 +318,19 @@ export class SessionCalls {
     writeHex(this.source.callId, 1, streamIdLength - 1, this.streams);
   }
 
-  /** Ends the stream of a session, which has what it wants of it. */
   cancelStream({ streamId }: Session, connection: HubConnection): void {
     writeHex(this.source.callId, 1, streamIdLength - 1, streamId);
     const invocationId = this.source.callId.toString('latin1');
     connection.sendMessage({ type: hubMessageType.cancelInvocation, invocationId });
   }
 
-  /** See {@link callOfStamp}; its stamp is {@link answer}. */
+  /** Leaves the stamp in {@link answer}. */
   callOf(invocationId: string, index: number): number | undefined {
     return callOfStamp(invocationId, index, this.plan, this.population, this.answer);
   }
 }
 
-/** Number of the call whose id is that stamp, which is read; undefined when the connection has not made it. */
+/** Reads the stamp in an invocation id; undefined when the connection has not made that call. */
 export function callOfStamp(
   invocationId: string,
   index: number,
@@ -361,7 +349,7 @@ export function callOfStamp(
 const reachesOthers = ({ audience }: Call): boolean =>
   audience === 'group' || audience === 'everyone';
 
-/** Which are known before it is made. */
+/** Deliveries to the caller, known before the call. */
 export function deliveriesToCaller(call: Call | undefined): number {
   if (call === undefined || call.step.kind === 'on' || call.audience !== 'self') return 0;
   return call.step.kind === 'stream' ? call.step.items : 1;

@@ -1,4 +1,3 @@
-/** Sessions: each sender does what a user does, call after call. Loaded only where a plan has some. */
 import type { ErrorClass } from '../../base/errorClass';
 import { intervalSeed } from '../../plan/draws';
 import { drawsOf, type Draw } from '../../plan/intervals';
@@ -29,33 +28,31 @@ import {
   type Call,
 } from './sessionCalls';
 
-/** Instructions of one session in one go at most, so that receiving is not starved. */
+/** Most instructions of one session in one go. */
 const stretch = 256;
-/** Draws have a seed of their own, so that they change no due time. */
+/** Separate from the draws of due times. */
 const choosing = 0x632be59b;
 
 type SessionStep = SessionStepWindow & StepPacing;
 
-/** What is due: see {@link Session}. Latencies count from the time that the schedule of a session says. */
+/** Runs sessions of users, call after call. Latency counts from the session's schedule. */
 export class SessionSender extends EntrySender<SessionStep> {
   private readonly program: SessionProgram;
   private readonly calls: readonly Call[];
   private readonly sendsCalls: SessionCalls;
   private readonly queues: readonly WaitingQueue[];
-  /** By connection. */
   private readonly sessions = new Map<number, Session>();
   private readonly heap = new DueHeap<Session>();
   private readonly ready: Session[] = [];
   private readonly events: SessionEvents;
   private readonly codec;
-  /** Absent where no call joins. */
   private readonly stays: GroupStays | undefined;
   private draw: Draw = () => 0;
-  /** What every session begins with; −1 where that is no call. */
+  /** First call of each session; −1 where there is none. */
   private readonly firstCall: number;
-  /** Deliveries of that call which are known before it is made: not those to a group or to others. */
+  /** Deliveries to its caller, known in advance. */
   private readonly expectedEarly: number;
-  /** So long answers may take in a session until the next one is late, by its mean; −∞ where no pause is drawn. */
+  /** How much a mean session may be delayed by answers before the next is late; −∞ without random pauses. */
   private readonly roomUs: number;
 
   constructor(...parts: SenderParts) {
@@ -100,7 +97,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.endAll();
   }
 
-  /** Sessions of the step before are over, whatever they wait for. */
+  /** Sessions of the previous step are over. */
   private endAll(): void {
     for (const session of this.sessions.values()) {
       session.delayed.length = 0;
@@ -109,7 +106,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.ready.length = 0;
   }
 
-  /** When the next session begins. */
   protected override get dueUs(): number {
     return this.step!.startUs + this.step!.pace.nextDueUs;
   }
@@ -121,7 +117,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     return nextUs;
   }
 
-  /** Sessions go on after their step, until what they wait for has come. */
+  /** Sessions go on after their step until their answers have come. */
   override pump(): 'idle' | 'more' | 'done' {
     const unixMs = Date.now();
     let nowUs = this.dependencies.nowUs();
@@ -134,7 +130,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     return 'more';
   }
 
-  /** Whatever is due first: a wait that is over, a call, or a session that begins; false when nothing is. */
+  /** The first of a timeout, a call or a new session; false when nothing is due. */
   private takeDue(nowUs: number, unixMs: number): boolean {
     for (const queue of this.queues) {
       const late = queue.first;
@@ -169,7 +165,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.beginSession(step, sender, dueUs, nowUs, unixMs);
   }
 
-  /** `done` when the step is over, for what is due; answers may still be waited for. */
+  /** `done` at the end of the step; answers may still be pending. */
   private over(nowUs: number): 'idle' | 'done' {
     const { step } = this;
     if (step === undefined || nowUs < step.endUs) return 'idle';
@@ -178,7 +174,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     return 'done';
   }
 
-  /** What is due later is none of the step, nor is what no event has come of yet, unless that takes too long. */
+  /** Later calls do not belong to the step, nor do pending events that are not overdue. */
   protected override endStep(step: SessionStep, isCut: boolean): void {
     if (isCut) this.countBacklog(step);
     for (const session of this.sessions.values()) {
@@ -192,7 +188,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     }
   }
 
-  /** Not those that wait for the session before them: it is the hub that holds them up. */
+  /** Without sessions waiting for the one before: the hub delays those. */
   private countBacklog(step: SessionStep): void {
     const { senders, pace, startUs, measureUs, endUs } = step;
     for (const session of this.heap.all)
@@ -217,7 +213,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     const begunUs = this.plan.pacing === 'open' ? dueUs : nowUs;
     if (begunUs >= step.measureUs) step.recorder.sessions!.started += 1;
     if (session.state !== 'idle') {
-      // Its first call is due all the same: what is never answered is lost, what waits is late.
+      // Its first call is due now: without an answer it is lost, after a wait late.
       session.delayed.push(begunUs);
       this.countWaiting(step, begunUs, 1);
       return;
@@ -226,13 +222,13 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.goOn(session, nowUs, unixMs);
   }
 
-  /** Of a session that waits for its turn, or waits no more and is never made. */
+  /** Adds a waiting session, or removes one that is never run. */
   private countWaiting(window: SessionStepWindow, dueUs: number, count: 1 | -1): void {
     if (dueUs >= window.measureUs) window.recorder.sessions!.waiting += count;
     this.expectFirst(window, dueUs, count);
   }
 
-  /** What its first call brings is expected from when that is due. */
+  /** The deliveries of the first call are expected from its due time on. */
   private expectFirst({ calls, measureUs }: SessionStepWindow, dueUs: number, count: 1 | -1): void {
     if (dueUs >= measureUs && this.expectedEarly > 0)
       calls[this.firstCall]!.expected += count * this.expectedEarly;
@@ -254,7 +250,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     session.row = undefined;
   }
 
-  /** Does what is due of it, until it has to wait. */
   private goOn(session: Session, nowUs: number, unixMs: number): void {
     const { instructions } = this.program;
     for (let done = 0; done < stretch; done++) {
@@ -272,7 +267,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.ready.push(session);
   }
 
-  /** False when the session has to wait, or is over. */
+  /** False when the session waits or is over. */
   private makeCall(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     const call = this.calls[number]!;
     const { window } = session;
@@ -325,7 +320,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     session.call = -1;
   }
 
-  /** It goes on from now: what comes next is due when the answer has come. */
+  /** The next instruction is due when the answer arrived. */
   private wake(session: Session, nowUs: number): void {
     this.stopWaiting(session);
     session.state = 'ready';
@@ -336,7 +331,7 @@ export class SessionSender extends EntrySender<SessionStep> {
 
   private send(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     session.events = 0;
-    // That of a session which had to wait for its turn is expected already.
+    // A delayed session's first call is already expected.
     const isExpected = session.at === 0 && session.wasDelayed && this.expectedEarly > 0;
     const missing = this.sendsCalls.send(session, number, nowUs, unixMs, !isExpected);
     if (missing === undefined) return true;
@@ -345,7 +340,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     return false;
   }
 
-  /** True when it has come already, since the last call. */
+  /** True when the event has already come. */
   private awaitEvent(session: Session, number: number, nowUs: number): boolean {
     const { event } = this.calls[number]!;
     const { window, dueUs } = session;
@@ -516,7 +511,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.breakOff(session, number, nowUs);
   }
 
-  /** Ends it at that call; why is counted elsewhere. */
   private breakOff(session: Session, number: number, nowUs: number): void {
     // Its first call was expected while it waited, but is never made.
     if (session.wasDelayed && session.at === 0 && session.call < 0)
@@ -535,7 +529,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.end(session, nowUs);
   }
 
-  /** With the step: those that wait for their turn never get it, so that no answer to them is lost. */
+  /** Sessions waiting for their turn never run, so none of their answers are lost. */
   private cut(session: Session): void {
     const { window, delayed } = session;
     for (const begunUs of delayed.splice(0)) this.expectFirst(window, begunUs, -1);
@@ -550,7 +544,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     const begunUs = delayed.shift();
     if (begunUs === undefined) return;
     if (begunUs >= window.measureUs) window.recorder.sessions!.waiting -= 1;
-    // What it has waited for pauses that were drawn is no latency: nobody wanted it to begin before.
+    // Time spent on random pauses is no latency.
     const dueUs = Math.max(begunUs, Math.min(nowUs, ownUs + this.roomUs));
     if (dueUs > begunUs) this.putOff(window, begunUs, dueUs);
     this.start(session, window, dueUs);
@@ -559,7 +553,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.ready.push(session);
   }
 
-  /** Its first call is expected when it is made, as of those that never waited. */
+  /** Its first call is then expected when it is made. */
   private putOff(window: SessionStepWindow, fromUs: number, toUs: number): void {
     this.expectFirst(window, fromUs, -1);
     const isFromWarmup = fromUs < window.measureUs && toUs >= window.measureUs;

@@ -1,3 +1,3 @@
-/** What only sessions need, recorded ones included: a part of its own of the worker. */
+/** Loaded only for plans with sessions. */
 export { ReplaySender } from './replaySender';
 export { SessionSender as Sender } from './sessionSender';

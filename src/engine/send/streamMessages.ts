@@ -32,15 +32,15 @@ interface StreamMessage {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Of one entry's streams. What sends returns the bytes on the wire; NaN where an official client does not show them. */
+/** Messages of one entry's streams. Sending returns bytes on the wire; NaN when an official client hides them. */
 export class StreamMessages {
   private readonly writer: StreamWriter;
   private readonly call: StreamMessage;
-  /** Of the bench contract by size of the payload, made when one is needed; of the user's own in turn. */
+  /** By payload size, made on demand; the user's own in turn. */
   private readonly items: (StreamMessage | undefined)[] = [];
   private readonly payload: PayloadPicker;
   private readonly letters: Buffer;
-  /** Calls and items of the user's own so far, by sender. */
+  /** By sender: the user's own calls and items sent. */
   private readonly calls: Uint32Array;
   private readonly sentItems: Uint32Array;
   private readonly ownStamp = emptyStamp();
@@ -85,7 +85,7 @@ export class StreamMessages {
     }
   }
 
-  /** Calls the method that takes the stream, or makes one of `items` items. */
+  /** Calls the method. */
   open(stream: OpenStream, stamp: Stamp): number {
     const { own, direction } = this.shape;
     if (own === undefined && direction === 'download') return this.item(stream, stamp);
@@ -105,7 +105,7 @@ export class StreamMessages {
     this.send(stream, this.writer.cancel, this.ownStamp, connection);
   }
 
-  /** Payload of the request or item with this stamp, which is the stream's next; arguments of the user's own count with the first. */
+  /** Payload of the stream's next message; the first includes the arguments of the call. */
   payloadBytes(stream: OpenStream, stamp: Stamp): number {
     const call = stream.position === 0 ? this.call.payloadBytes : 0;
     return call + (this.itemOf(stream, stamp)?.payloadBytes ?? 0);
@@ -118,7 +118,7 @@ export class StreamMessages {
     return (items[size] ??= this.contractItem(payload.sizes[size]!));
   }
 
-  /** A dictionary with a stamp and a payload: an item, or what the hub is to make items of. */
+  /** A dictionary with stamp and payload: an item, or the request for a download. */
   private contractItem(bytes: number): StreamMessage {
     const { direction, delayMs, method } = this.shape;
     const blob = textOfLength(this.letters, bytes);
@@ -132,7 +132,7 @@ export class StreamMessages {
     return { write, payloadBytes: bytes };
   }
 
-  /** Messages of the user's own are numbered by their sender. */
+  /** The user's own messages are numbered per sender. */
   private stampOf({ sender }: OpenStream, stamp: Stamp, sent: Uint32Array): Stamp {
     if (this.shape.own === undefined) return stamp;
     this.ownStamp.sequence = sent[sender]!++;
@@ -157,7 +157,7 @@ export class StreamMessages {
 
 const number = (value: number): MessageArgument => ({ kind: 'value', value });
 
-/** Sends one message with what belongs into its holes; returns its bytes on the wire. */
+/** Fills the holes and sends; returns bytes on the wire. */
 type Write = (to: HubConnection, stamp: Stamp, source: MessageSource) => number;
 
 interface StreamWriter {
@@ -167,7 +167,7 @@ interface StreamWriter {
   readonly cancel: Write;
 }
 
-/** Messages that are encoded once, those of the user's own for each length of what names their sender. */
+/** Encodes each message once, the user's own once per length of the sender's names. */
 function frameWriter(
   protocol: WireProtocol,
   { method, direction, own }: StreamShape,
@@ -179,7 +179,7 @@ function frameWriter(
   const writing = (layout: (lengths: HoleLengths) => MessageLayout): Write => {
     const templates = new Map<number, MessageTemplate>();
     return (to, stamp, source) => {
-      // Indexes are shorter than 16 digits.
+      // Indexes have fewer than 16 digits.
       const key = own === undefined ? 0 : (source.id?.length ?? 0) * 16 + digitsOf(source.index);
       let template = templates.get(key);
       if (template === undefined) {
@@ -197,7 +197,7 @@ function frameWriter(
   };
 }
 
-/** Messages for an official client, which encodes them by itself. */
+/** For an official client, which encodes by itself. */
 function clientWriter(protocol: WireProtocol, { method, direction }: StreamShape): StreamWriter {
   const writing =
     (message: (holes: HoleContent, callId: string, streamId: string) => HubMessage): Write =>

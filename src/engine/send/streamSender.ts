@@ -10,16 +10,15 @@ import type { ReceivedMessage, SenderParts, StepPacing, StepWindow } from './ent
 import { callNumber, PlacesOfSender, type OpenStream } from './openStream';
 import type { StepRecorder } from '../recorder';
 
-/** A stream must complete this long after its last item, besides the hub's own waiting. */
+/** Timeout of a stream's completion after its last item, beside the hub's own pauses. */
 const answerUs = 5_000_000;
-/** No timer of a hub is so much too early. */
+/** Earlier items show that `streamingItemSendDelay` is too long. */
 const mostEarlyUs = 50_000;
 
 type StreamStep = StepWindow & StepPacing;
 
-/** Items that are due after the end of the step are none of it: their streams have fewer. */
+/** Streams cut by the end of the step have fewer items. */
 export class StreamSender extends EntrySender<StreamStep> {
-  /** Streams whose next item is due, and those whose completion is. */
   private readonly due = new DueQueue<OpenStream>();
   private readonly unanswered = new DueQueue<OpenStream>();
   private readonly places = new Map<number, PlacesOfSender>();
@@ -49,7 +48,6 @@ export class StreamSender extends EntrySender<StreamStep> {
     super.halt();
     if (step === undefined) return;
     const nowUs = this.dependencies.nowUs();
-    // What the hub still makes comes for nothing.
     step.recorder.untilUs = nowUs;
     for (let stream = this.due.first; stream !== undefined; stream = this.due.first) {
       this.settle(stream, nowUs);
@@ -71,7 +69,7 @@ export class StreamSender extends EntrySender<StreamStep> {
   }
 
   protected override sendDue(step: StreamStep, dueUs: number, nowUs: number): void {
-    // An item before a stream that opens at the same time.
+    // Items come before streams that open at the same time.
     if (this.due.nextUs === dueUs) {
       this.itemIsDue(this.due.first!, nowUs);
       return;
@@ -114,7 +112,7 @@ export class StreamSender extends EntrySender<StreamStep> {
       if (stream.state === 'late') this.drop(stream);
       else if (shape.cancels || isCut) this.cancel(stream);
     } else if (stream.state === 'answering') {
-      // It is slow, but it is coming.
+      // It is slow, but progressing.
       this.unqueue(stream);
       this.await(stream, 'answering');
     }
@@ -123,7 +121,7 @@ export class StreamSender extends EntrySender<StreamStep> {
 
   override completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
     const number = callNumber(message.invocationId);
-    // A connection sends for one entry only, so that whoever has opened streams on it made the id.
+    // Each connection sends for one entry only.
     const places = this.places.get(connection.index);
     if (number < 0 || places === undefined) return false;
     const stream = places.of(number);
@@ -135,7 +133,7 @@ export class StreamSender extends EntrySender<StreamStep> {
       stream.answered(this.dependencies.recorder, nowUs);
     if (stream.state === 'free') return true;
     if (wrong !== undefined) this.dependencies.recorder.error('invocation', wrong);
-    // Items that are still due are expected, and never sent.
+    // Items still due are expected, but never sent.
     if (isExpecting && wrong !== undefined) stream.state = 'ended';
     else {
       stream.expectWhatCame();
@@ -186,7 +184,7 @@ export class StreamSender extends EntrySender<StreamStep> {
   private itemIsDue(stream: OpenStream, nowUs: number): void {
     if (isFree(stream)) return;
     if (this.dependencies.connection(stream.sender) !== stream.connection) {
-      // One that is about to go still brings what was due before.
+      // Its pending deliveries still count.
       this.cut(stream);
       return;
     }
@@ -199,7 +197,7 @@ export class StreamSender extends EntrySender<StreamStep> {
     } else if (stream.state === 'ended') {
       this.places.get(stream.sender)!.release(stream);
     } else {
-      // Before anything is sent, which may find the connection dead.
+      // Before sending, which may find the connection closed.
       this.await(stream, 'answering');
       if (this.shape.direction === 'download') return;
       stream.sentUs = nowUs;
@@ -207,12 +205,10 @@ export class StreamSender extends EntrySender<StreamStep> {
     }
   }
 
-  /** Not of an ended stream any more. */
   private sendsItems({ state }: OpenStream): boolean {
     return this.shape.direction !== 'download' && state === 'sending';
   }
 
-  /** What was due until now without anything being sent from here. */
   private settle(stream: OpenStream, nowUs: number): void {
     if (stream.state !== 'ended' && (stream.state !== 'sending' || this.sendsItems(stream))) return;
     stream.expectUntil(nowUs);
@@ -227,7 +223,7 @@ export class StreamSender extends EntrySender<StreamStep> {
     this.frames.cancel(stream, stream.connection!);
   }
 
-  /** Gives up what is not yet due of a stream; what is comes all the same. */
+  /** Gives up the items not yet due. */
   private cut(stream: OpenStream): void {
     const { own, direction } = this.shape;
     const { connection } = stream;
@@ -237,7 +233,7 @@ export class StreamSender extends EntrySender<StreamStep> {
       this.drop(stream);
       return;
     }
-    // Nothing but its place among the items of an open stream distinguishes one of the user's own from the other.
+    // The user's own items are distinguished only by their order.
     stream.wanted = Math.min(stream.wanted, stream.position);
     const isOver = direction === 'download' && (own === undefined || stream.came >= stream.wanted);
     this.unqueue(stream);
@@ -269,11 +265,11 @@ export class StreamSender extends EntrySender<StreamStep> {
     stream.sent(stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
-  /** Everything is sent: the completion must come in time. */
+  /** The completion must come in time. */
   private await(stream: OpenStream, state: 'answering' | 'cancelled'): void {
     const { items } = this.shape;
     stream.state = state;
-    // One number for all streams keeps the queue in order.
+    // One timeout for all streams keeps the queue sorted.
     stream.nextUs = this.dependencies.nowUs() + items * this.delayUs + answerUs;
     this.unanswered.push(stream);
   }
@@ -297,7 +293,7 @@ export class StreamSender extends EntrySender<StreamStep> {
     }
   }
 
-  /** What this one would have brought is expected all the same. */
+  /** Its deliveries are expected all the same. */
   private refuse({ measureUs, recorder }: StreamStep, firstUs: number, items: number): void {
     const { direction, wanted } = this.shape;
     const upload = direction === 'upload';
@@ -308,19 +304,18 @@ export class StreamSender extends EntrySender<StreamStep> {
     this.dependencies.recorder.error('timeout', text);
   }
 
-  /** Of a stream: what is sent of it from here. */
+  /** Messages sent per stream. */
   private get sentItems(): number {
     const { direction, items } = this.shape;
     return direction === 'download' ? 1 : items;
   }
 
-  /** Its connection is gone: items that were to go up are not sent any more. */
+  /** The connection is closed: remaining items are skipped. */
   private skipRest(stream: OpenStream): void {
     if (!this.sendsItems(stream) || !this.isMissing(stream.sender)) return;
     this.offer(stream.step, stream.firstUs, stream.position, stream.items, 'skipped');
   }
 
-  /** Items that were due from that one on, as far as the step goes, whether they are sent or not. */
   private offer(
     step: StepWindow,
     firstUs: number,
@@ -336,7 +331,6 @@ export class StreamSender extends EntrySender<StreamStep> {
     }
   }
 
-  /** Says once that the pause is written too long, which hides latency. */
   private reportEarly(earlyUs: number): void {
     if (this.isEarlyReported) return;
     this.isEarlyReported = true;
@@ -361,5 +355,5 @@ export class StreamSender extends EntrySender<StreamStep> {
   }
 }
 
-/** Whatever is sent may find the connection dead, which frees its streams. */
+/** Sending may find the connection closed, which frees its streams. */
 const isFree = ({ state }: OpenStream): boolean => state === 'free';

@@ -1,4 +1,4 @@
-/** Use cases over a hub of the bench contracts: who sends, what is called, and who receives it. */
+/** Use cases of the bench hub methods. */
 import { callOf, groupMethods, trafficOf, type HubMethod, type UseCase } from '../useCase';
 import {
   below,

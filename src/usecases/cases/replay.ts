@@ -26,7 +26,7 @@ export const replay: UseCase = {
   services: ['hub', 'signalr', 'webpubsub'],
   parameters: own,
   starting: { recording: 'chat.recording.jsonl', speed: '1' },
-  // What it is made of is known when the recording was read.
+  // Known only once the recording is read.
   traffic: () => undefined,
   run: { preparation: 'nothing', audience: 'self' },
   runWith: ({ steps = '[]' }) => ({

@@ -1,4 +1,4 @@
-/** Use cases by the REST API of a service; clients are called back as by a hub. */
+/** Use cases over the REST API of a service. */
 import { callbacks } from '../../base/message';
 import { groupParameters, messageParameters, targets } from '../parameters';
 import { trafficOf, type HubRun, type UseCase } from '../useCase';

@@ -53,7 +53,7 @@ function runOf(parameters: Parameters): HubRun {
   const steps = sessionStepsOf(parameters);
   const calls = callsOf(steps).map(({ step }) => step);
   const audiences = new Set(calls.map(audienceOfStep));
-  // Members of shared groups are those of each session that joins.
+  // Shared groups have members of every session that joins.
   const joins = joinsByCalls(steps) && audiences.has('group');
   const moves = joins || parameters['sharedGroups'] !== undefined;
   const ids =
@@ -83,7 +83,7 @@ export const session: UseCase = {
     steps:
       "[{ call: JoinRoom, arguments: ['{group}'] }, { wait: 1s }, { call: LeaveRoom, arguments: ['{group}'] }]",
   },
-  // Each call is a traffic of its own, see the estimate.
+  // The estimate treats each call as its own traffic.
   traffic: () => undefined,
   run: { preparation: 'nothing', audience: 'self' },
   runWith: runOf,
