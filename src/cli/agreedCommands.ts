@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { readBounded } from '../results/readResult';
-import { replaceFile } from '../results/replaceFile';
+import { replaceFile } from '../results/safeFiles';
 import type { ProcessIo } from './io';
 
 type Env = ProcessIo['env'];

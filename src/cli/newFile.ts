@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
-import { createFile, replaceFile } from '../results/replaceFile';
+import { createFile, replaceFile } from '../results/safeFiles';
 import { fileProblem } from '../results/resultFolder';
 import type { ProcessIo } from './io';
 

@@ -14,8 +14,8 @@ import {
   type GeneratorSample,
   type StepSample,
   type WorkerSample,
+  PushedCounts,
 } from '../measure/sample';
-import { PushedCounts } from '../measure/pushed';
 import type { DroppedConnection, ErrorExample } from '../measure/summary';
 import { shownText, type ConnectFailure } from '../wire/connectFailure';
 

@@ -1,7 +1,7 @@
-import { deflate, inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { ExpectedError } from '../base/expectedError';
+import type { SpectrumPoint, LatencySummary } from './latencySummary';
+import { deflate, inflate } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 import { latencyMetrics, latencyShare, summaryKeys } from '../base/objectives/percentile';
-import type { LatencySummary } from './latencySummary';
 
 /** One hour; anything above counts as this. */
 const highestUs = 3_600_000_000;
@@ -45,7 +45,6 @@ export function latencyOfPlace(place: number): number {
   return ((place - (wider << halfBits)) << wider) >>> 0;
 }
 
-/** Of the longest latency. */
 export const lastLatencyPlace = latencyPlaceOf(highestUs);
 
 class Places {
@@ -67,7 +66,6 @@ class Places {
     }
   }
 
-  /** What differs from 0, from the place of `minUs` on. */
   pairs(minUs: number): Float64Array {
     const pairs: number[] = [];
     for (let place = latencyPlaceOf(minUs), left = this.total; left > 0; place++) {
@@ -106,7 +104,6 @@ class Places {
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
   private histogram: Places | undefined;
-  /** In place of it, see {@link pack}. */
   private packed: Uint8Array | undefined;
   private minUs = Infinity;
   private maxUs = 0;
@@ -126,7 +123,6 @@ export class LatencyHistogram {
     return places;
   }
 
-  /** Undefined where there are no values. */
   private get places(): Places | undefined {
     return this.packed === undefined ? this.histogram : (this.histogram = this.unpack());
   }
@@ -172,7 +168,6 @@ export class LatencyHistogram {
     return this.valuesAtShares([share])[0]!;
   }
 
-  /** The same of rising shares. */
   private valuesAtShares(shares: readonly number[]): number[] {
     const { places, minUs, maxUs } = this;
     if (places === undefined || places.total === 0) return shares.map(() => 0);
@@ -221,10 +216,8 @@ export class LatencyHistogram {
 }
 
 /**
- * A histogram as {@link LatencyHistogram.encode} wrote it, from a text that may come from anywhere.
- * Minimum, maximum and mean are as exact as its places are.
- *
- * @throws ExpectedError `histogram-damaged` when it is no histogram of ours
+ * Reads what {@link LatencyHistogram.encode} wrote, from a text that may come from anywhere; minimum, maximum and
+ * mean are as exact as its places. @throws ExpectedError `histogram-damaged`
  */
 export function decodeHistogram(text: string): LatencyHistogram {
   const pairs = unpackPairs(payloadIn(text));
@@ -244,7 +237,6 @@ export function decodeHistogram(text: string): LatencyHistogram {
   return histogram;
 }
 
-/** Of all latencies in the place of this one. */
 const longestOf = (us: number): number => latencyOfPlace(latencyPlaceOf(us) + 1) - 1;
 
 /** Larger counts than the histogram can hold in one place. */
@@ -260,11 +252,8 @@ const numbersOfAnyWidth = 0x10;
 const headerBytes = 40;
 
 /**
- * The counts in HdrHistogram's V2 form (deflated, base64), read without trust: the text may come from any file. Layout:
- * cookie, payload length, offset, digits (32 bits each), lowest, highest, ratio (64 bits each), then the counts.
- * Source: HdrHistogram, `AbstractHistogram.encodeIntoByteBuffer`.
- *
- * @throws ExpectedError `histogram-damaged`
+ * Reads HdrHistogram's V2 form without trust. Layout: cookie, payload length, offset, digits (32 bits each), lowest,
+ * highest, ratio (64 bits each), then the counts. Source: HdrHistogram, `AbstractHistogram.encodeIntoByteBuffer`.
  */
 function payloadIn(text: string): Uint8Array {
   if (text.length > longestText) throw damaged();
@@ -297,10 +286,8 @@ const viewOf = (data: Uint8Array): DataView =>
 const cookieOf = (data: Uint8Array): number => viewOf(data).getInt32(0) & ~0xf0;
 
 /**
- * Counts as in HdrHistogram's V2 form: each place up to the last that counts is a ZigZag LEB128 number, where a negative
- * one is a run of empty places. A place with few values takes one byte.
- *
- * @param pairs as {@link HistogramCounts} has them
+ * HdrHistogram V2: each place up to the last that counts is a ZigZag LEB128 number; a negative one is a run of empty
+ * places.
  */
 export function packPairs(pairs: Float64Array): Uint8Array {
   const bytes: number[] = [];
@@ -375,4 +362,28 @@ function bytesOfBase64(text: string): Uint8Array {
     }
   }
   return bytes;
+}
+
+const pointsPerNine = 10;
+
+/** Latency over the share of the deliveries, from an encoded histogram; empty where it cannot be read. */
+export function curveOf(text: string): SpectrumPoint[] {
+  let histogram: ReturnType<typeof decodeHistogram>;
+  try {
+    histogram = decodeHistogram(text);
+  } catch (error) {
+    if (error instanceof ExpectedError) return [];
+    throw error;
+  }
+  if (histogram.count === 0) return [];
+  const last = 1 - 1 / Math.max(2, histogram.count);
+  const points: SpectrumPoint[] = [];
+  for (let at = 0; ; at++) {
+    const share = 1 - 10 ** (-at / pointsPerNine);
+    const latencyUs = Math.max(1, histogram.valueAtShare(Math.min(share, 1)));
+    if (share >= last) break;
+    points.push({ share, latencyUs });
+  }
+  points.push({ share: last, latencyUs: Math.max(1, histogram.valueAtShare(1)) });
+  return points;
 }

@@ -1,4 +1,3 @@
-/** Latency over time, coarse and small: the parts of a step that a comparison draws from. */
 import { ExpectedError } from '../base/expectedError';
 import type { HistogramCounts } from './histogram';
 
@@ -30,7 +29,6 @@ export function placeOf(us: number): number {
   return (wider + 1) * perDoubling + ((value >>> wider) - perDoubling);
 }
 
-/** Smallest latency of a place, microseconds. */
 export function placeFromUs(place: number): number {
   if (place < perDoubling) return place;
   // Multiplied, since the end of the last place has 33 bits.
@@ -59,7 +57,6 @@ export class LatencyBlocks {
     this.openAt = at;
     const open = (this.open ??= new Float64Array(mostPlaces));
     const { pairs } = counts;
-    // They rise, and many have one place here.
     let [place, fromUs, nextUs] = [0, 0, 0];
     for (let pair = 0; pair < pairs.length; pair += 2) {
       const us = pairs[pair]!;
@@ -72,7 +69,6 @@ export class LatencyBlocks {
     }
   }
 
-  /** Writes down what is open; what is added later begins anew. */
   settle(): void {
     if (this.open !== undefined) this.addTo(this.openAt, this.open);
     this.open = undefined;
@@ -96,7 +92,6 @@ export class LatencyBlocks {
     }
   }
 
-  /** Undefined when nothing was added. */
   stored(): StoredBlocks | undefined {
     if (this.blocks.length === 0) return undefined;
     this.settle();
@@ -127,11 +122,7 @@ const comma = 44;
 const blank = 32;
 const colon = 58;
 
-/**
- * A block as it was stored, from a text that may come from anywhere: the deliveries of each place.
- *
- * @throws ExpectedError `blocks-damaged`
- */
+/** Deliveries by place, from a text that may come from anywhere. @throws ExpectedError `blocks-damaged` */
 export function decodedBlock(text: string): Float64Array {
   const counts = new Float64Array(mostPlaces);
   if (text.length > longestText) throw damaged();

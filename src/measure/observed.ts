@@ -1,4 +1,3 @@
-/** What was seen of the server beside the load: series by their names, and what they say of its bounds. */
 import { groupedBy } from '../base/collect';
 import type { Snapshot } from './snapshot';
 
@@ -15,13 +14,10 @@ const observedKinds = {
   gcCollections: 'perSecond',
   memory: 'bytes',
   heap: 'bytes',
-  /** Work items that wait for a thread of the pool. */
   queue: 'count',
   threads: 'count',
   connections: 'count',
-  /** Of a service, as it reports it. */
   serverLoad: 'share',
-  /** A second, of a service. */
   trafficIn: 'bytes',
   trafficOut: 'bytes',
 } as const satisfies Readonly<Record<string, ObservedUnit>>;
@@ -33,10 +29,8 @@ export const rateMark = '/s';
 /** Before the place that a series comes from, where there are several. */
 const placeMark = ' @ ';
 
-/** Values of one moment, by the names of their series. */
 export type ObservedValues = Readonly<Record<string, number>>;
 
-/** Series in a result, whoever wrote it. */
 export const mostObserved = 60;
 const longestName = 120;
 
@@ -44,7 +38,6 @@ export const seriesName = (name: string, place?: string): string =>
   `${name}${place === undefined ? '' : placeMark + place}`.slice(0, longestName);
 
 export interface NamedSeries {
-  /** As it stands in samples. */
   readonly name: string;
   readonly kind?: ObservedKind;
   readonly unit: ObservedUnit;
@@ -62,7 +55,6 @@ export function namedSeries(name: string): NamedSeries {
 const isKind = (name: string): name is ObservedKind => Object.hasOwn(observedKinds, name);
 
 export interface ObservedStep {
-  /** Of the step, from 1. */
   readonly index: number;
   readonly mean: number;
   readonly max: number;
@@ -80,7 +72,6 @@ export interface ObservedSeries {
   readonly everyS?: number;
 }
 
-/** Something of the server that came near its bound. */
 export interface ObservedFinding {
   readonly code: 'queueGrew' | 'cpuFull' | 'gcHeavy' | 'loadFull';
   readonly name: string;
@@ -105,7 +96,6 @@ export interface LateSeries {
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
-/** Points of a series in a result. */
 const mostPoints = 600;
 
 type Sampled = Pick<Snapshot, 'atMs' | 'observed' | 'phase' | 'step'>;
@@ -211,7 +201,6 @@ function wholeMinutes(
   );
 }
 
-/** Those of the measured time of each step. */
 function stepsIn(seen: readonly Sampled[]): Map<number, Sampled[]> {
   const measured = seen.filter(
     ({ step, phase }) => phase === 'measuring' && step && step.elapsedS > 0,

@@ -1,10 +1,9 @@
 /** What workers count, and how it travels: raw numbers that can be added up, never a percentile. */
+import type { PushedSummary, DroppedConnection, ErrorExample, MembershipSummary } from './summary';
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import { LatencyHistogram, type HistogramCounts } from './histogram';
 import type { LatencySummary } from './latencySummary';
-import type { PushedSample } from './pushed';
-import type { DroppedConnection, ErrorExample, MembershipSummary } from './summary';
 
 /** Of a class that counts: its numbers, and its histograms as far as they have a value. */
 type SampleOf<Kind> = {
@@ -20,7 +19,6 @@ abstract class Tally<Kind> {
   /** The last field of a class that is counted: those before it are its parts, those of classes that extend it are not. */
   protected abstract readonly parts: readonly string[];
 
-  /** What was counted since the last call; see {@link LatencyHistogram.take}. */
   take(keep = false): SampleOf<Kind> {
     const own = this as unknown as Record<string, number | LatencyHistogram>;
     const taken: Record<string, number | HistogramCounts> = {};
@@ -62,8 +60,8 @@ export class MessageCounts extends Tally<MessageCounts> {
   /** To receivers that were joining or leaving at that moment, so that nobody expects them. */
   leaving = 0;
   /**
-   * Deliveries that nobody counts: they were sent, to a connection of another agent, as near to its joining or leaving as
-   * the clocks of the two may differ. Counted where they are sent, whether they come or not.
+   * Sent to another agent too near to a join or leave for the two clocks; counted by the sender, whether they come or
+   * not.
    */
   ambiguous = 0;
   /** Deliveries from another agent that came, by the clocks of the two, before they were sent; they count as 0. */
@@ -72,7 +70,6 @@ export class MessageCounts extends Tally<MessageCounts> {
   payloadBytesOut = 0;
   wireBytesIn = 0;
   wireBytesOut = 0;
-  /** The part of `wireBytesOut` that came after the measured time. */
   wireBytesOutLater = 0;
   /** Messages whose last receiver is waited for, where that is measured; and how long those took that reached it. */
   toReach = 0;
@@ -85,7 +82,6 @@ export class MessageCounts extends Tally<MessageCounts> {
 }
 
 export type CountsSample = SampleOf<MessageCounts>;
-/** A sample in which nothing was counted. */
 const noMessages: CountsSample = new MessageCounts().take();
 
 /** Of what has come after a step was judged: whatever it was, it came too late to count. */
@@ -96,7 +92,6 @@ export function onlyLate(sample: CountsSample): CountsSample {
   return { ...uncounted, late: late + received, duplicated, outOfOrder, extra, leaving };
 }
 
-/** Joins and leaves of one step, where connections move. */
 export class MembershipCounts extends Tally<MembershipCounts> {
   joins = 0;
   joinsFailed = 0;
@@ -163,12 +158,9 @@ export class LifeCounts extends Tally<LifeCounts> {
   }
 }
 
-/** Of one call of the sessions of an entry; part of what is counted for the entry. */
 export interface CallSample extends SampleOf<MessageCounts> {
   readonly errors: ErrorCounts;
-  /** Of the first error in the step, once. */
   readonly errorText?: string;
-  /** Sessions that were broken off there. */
   readonly brokenOff: number;
   /** Of an event: those of its deliveries that were also deliveries of a call; absent: none. */
   readonly ofCalls?: number;
@@ -185,13 +177,10 @@ export interface StepSample extends EntrySample {
   readonly step: number;
   /** Of the measured time and the drain. */
   readonly errors: ErrorCounts;
-  /** Absent when there were none. */
   readonly warmupErrors?: ErrorCounts;
   readonly slip?: HistogramCounts;
   readonly membership?: SampleOf<MembershipCounts>;
-  /** Each of the entries, where there are several. */
   readonly entries?: readonly EntrySample[];
-  /** What hubs have sent on their own; absent: nothing. */
   readonly pushed?: readonly PushedSample[];
   /** The longest time in its measured time and drain in which the worker did not run, microseconds; absent: none. */
   readonly suspendedUs?: number;
@@ -201,13 +190,12 @@ export interface StepSample extends EntrySample {
   /** The part of `late` that had perhaps come in time: the worker did not read meanwhile; absent: none. */
   readonly unread?: number;
   /**
-   * By how many microseconds at most deliveries of another agent came before they were sent: its number, then the time, of
-   * each of which that is known to be more than before. Absent: of none.
+   * Alternately the number of an agent, and by how many microseconds at most its deliveries came before they were
+   * sent; only where that has grown.
    */
   readonly ahead?: readonly number[];
 }
 
-/** Running totals. */
 export interface ConnectionCounts {
   readonly connected: number;
   readonly failed: number;
@@ -229,18 +217,14 @@ export const noConnections: ConnectionCounts = {
   ...{ openedLate: 0, notBack: 0, pingsSent: 0, pingsReceived: 0 },
 };
 
-/** Running totals, and what came since the previous sample. */
 export interface ConnectionSample {
   readonly soFar: ConnectionCounts;
-  /** Connects that are over, as a whole and split into phases. */
   readonly connectTimes?: HistogramCounts;
   readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
   readonly reconnectTimes?: HistogramCounts;
-  /** In the order of the URLs, where there are several. */
   readonly targets?: readonly SampleOf<TargetCounts>[];
   /** Once, at the end. */
   readonly life?: SampleOf<LifeCounts>;
-  /** As far as they are kept. */
   readonly droppedOnes?: readonly DroppedConnection[];
 }
 
@@ -263,7 +247,6 @@ export interface Unsettled {
   readonly deliveries: number;
 }
 
-/** How well an agent knows the time of the run. */
 export interface ClockSample {
   /** So far at most its clock was off in the last seconds, microseconds. */
   readonly errorUs: number;
@@ -271,7 +254,6 @@ export interface ClockSample {
   readonly jumps: number;
 }
 
-/** One worker's raw numbers for one tick. */
 export interface WorkerSample {
   readonly worker: number;
   /** Whole seconds since the run's origin at which the sample was due. */
@@ -279,17 +261,14 @@ export interface WorkerSample {
   /** Run time at which it was taken, microseconds. */
   readonly atUs: number;
   readonly connections: ConnectionSample;
-  /** Absent: there are none. */
   readonly unsettled?: Unsettled;
   readonly steps: readonly StepSample[];
-  /** Of its agent, where the plan has several. */
   readonly clock?: ClockSample;
   readonly generator: GeneratorSample;
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];
 }
 
-/** Of all workers. */
 export interface MergedTick extends Readonly<
   Record<'tick' | 'offered' | 'sent' | 'expected' | 'received', number>
 > {
@@ -297,4 +276,63 @@ export interface MergedTick extends Readonly<
   readonly latencyUs: LatencySummary;
   /** False when a worker's sample did not come in time. */
   readonly complete: boolean;
+}
+
+export interface PushedSample extends Pick<PushedSummary, 'name' | 'messages'> {
+  /** NaN where nobody sees them. */
+  readonly bytes: number;
+}
+
+/** Of all names beyond the first {@link mostPushedNames}: a hostile server may invent as many as it likes. */
+export const otherPushes = '…';
+export const mostPushedNames = 100;
+const longestName = 100;
+
+interface Counts {
+  messages: number;
+  bytes: number;
+}
+
+export class PushedCounts {
+  private readonly counts = new Map<string, Counts>();
+
+  /** Negative numbers take back what turned out to be expected. */
+  add(name: string, messages: number, bytes: number): void {
+    let own = this.counts.get(name);
+    if (own === undefined) {
+      const isFull = this.counts.size >= mostPushedNames;
+      const key = isFull ? otherPushes : name.slice(0, longestName);
+      own = this.counts.get(key) ?? { messages: 0, bytes: 0 };
+      this.counts.set(key, own);
+    }
+    own.messages += messages;
+    own.bytes += bytes;
+  }
+
+  take(): PushedSample[] | undefined {
+    if (this.counts.size === 0) return undefined;
+    const taken = [...this.counts].flatMap(([name, counts]) =>
+      counts.messages === 0 ? [] : [{ name, ...counts }],
+    );
+    this.counts.clear();
+    return taken.length === 0 ? undefined : taken;
+  }
+
+  /** How often a client method was called, in whatever case: that of names of client methods does not matter. */
+  times(method: string): number {
+    let sum = 0;
+    for (const [name, { messages }] of this.counts)
+      if (name.toLowerCase() === method.toLowerCase()) sum += messages;
+    return sum;
+  }
+
+  summary(seconds: number): PushedSummary[] {
+    return [...this.counts]
+      .filter(([, { messages }]) => messages > 0)
+      .map(([name, { messages, bytes }]) => ({
+        ...{ name, messages, bytes: Number.isNaN(bytes) ? null : bytes },
+        perSecond: seconds > 0 ? Math.round((messages / seconds) * 1000) / 1000 : 0,
+      }))
+      .sort((a, b) => b.messages - a.messages);
+  }
 }

@@ -42,7 +42,6 @@ export class SequenceTracker {
     if (missing !== undefined) this.gaps.set(key, missing);
   }
 
-  /** Whether the number was missing until now. */
   private fill(key: number, sequence: number): boolean {
     const missing = this.gaps.get(key);
     if (missing?.delete(sequence) !== true) return false;

@@ -2,7 +2,7 @@ import type { Words } from '../base/sentence';
 import type { ErrorCounts } from '../base/errorClass';
 import type { SearchSummary } from '../base/searchSummary';
 import type { LatencySummary } from './latencySummary';
-import type { PushedSummary } from './pushed';
+import type { PushedSummary } from './summary';
 import type {
   AgentProgress,
   CallSummary,
@@ -29,7 +29,6 @@ export type Phase =
   | 'closing'
   | 'done';
 
-/** As far as they are measured. */
 export interface MessageProgress extends Pick<
   MessageSummary,
   | ('senders' | 'offered' | 'skipped' | 'sent' | 'expected' | 'received' | 'receivedLater')
@@ -41,12 +40,10 @@ export interface MessageProgress extends Pick<
 
 export interface EntryProgress extends MessageProgress {
   readonly name: string;
-  /** See {@link import('./summary').EntrySummary}. */
   readonly sessions?: SessionSummary;
 }
 
 export interface CallProgress extends Omit<CallSummary, 'lost'> {
-  /** Expected and not yet received. */
   readonly outstanding: number;
 }
 
@@ -59,13 +56,11 @@ export interface MissedSoFar {
   readonly isFinal?: true;
 }
 
-/** Going on, or just ended. */
 export interface StepProgress extends MessageProgress {
   readonly index: number;
   /** Drained and judged: what is outstanding is lost. */
   readonly over: boolean;
   readonly verdict?: VerdictStatus;
-  /** So far and in total. */
   readonly elapsedS: number;
   readonly totalS: number;
   /** How long what is outstanding is waited for; absent when that is not long. */
@@ -76,32 +71,26 @@ export interface StepProgress extends MessageProgress {
   readonly outOfOrder: number;
   /** Deliveries below 100, 200, … 1,000 ms, each class apart, and those slower: 11 counts. */
   readonly latencyClasses?: readonly number[];
-  /** Errors of the measured time, and of the warm-up before it. */
   readonly errors?: number;
   readonly warmupErrors?: number;
   readonly payloadBytesIn?: number;
   readonly payloadBytesOut?: number;
-  /** Each of the use cases, where there are several. */
   readonly entries?: readonly EntryProgress[];
-  /** Of sessions, so far; see {@link import('./summary').StepSummary}. */
   readonly calls?: readonly CallProgress[];
   readonly sessions?: SessionSummary;
   readonly pushed?: readonly PushedSummary[];
-  /** So far; see {@link import('./summary').StepSummary}. */
   readonly latencySameAgentUs?: LatencySummary;
   readonly clockErrorUs?: number;
   readonly clockJumps?: number;
   readonly generator: GeneratorHealth;
 }
 
-/** The value of the step that goes on, and what held and what did not so far. */
 export interface SearchProgress extends Pick<SearchSummary, 'of' | 'low' | 'high'> {
   readonly value: number;
 }
 
 /** State of a run, about once a second and at each change of phase. Plain data. */
 export interface Snapshot {
-  /** Milliseconds since the run began. */
   readonly atMs: number;
   /** Number of the tick the sample belongs to; rises by one a second. */
   readonly tick: number;
@@ -116,7 +105,6 @@ export interface Snapshot {
     readonly reconnected?: number;
     readonly connectP99Us: number;
   };
-  /** Absent before the first. */
   readonly step?: StepProgress;
   readonly stepCount: number;
   /** How far a search is; `stepCount` is then the steps begun so far. */
@@ -135,7 +123,6 @@ export interface Snapshot {
   readonly errors: ErrorCounts;
   /** The processes that generate the load, where there are several; not in every snapshot, and kept of the newest alone. */
   readonly agents?: readonly AgentProgress[];
-  /** Of the server beside the load, where it is observed; see {@link import('./observed').namedSeries}. */
   readonly observed?: Readonly<Record<string, number>>;
   readonly problem?: string;
   /** False when a worker's sample for this tick came too late to be in it. */
@@ -143,8 +130,8 @@ export interface Snapshot {
 }
 
 /**
- * Warm-ups and measured times that are still to come, seconds; undefined before the first step, and in a search, whose
- * steps are not known before. Nor is what connecting and draining take.
+ * Warm-ups and measured times to come, without connecting and draining; undefined before the first step, and in a
+ * search.
  */
 export function runLeftS(
   { step, stepCount, search }: Pick<Snapshot, 'step' | 'stepCount' | 'search'>,
@@ -202,7 +189,6 @@ const withoutCalls = ({
   ...step
 }: StepProgress): StepProgress => step;
 
-/** As they stood when it was last said. */
 export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProgress[] {
   for (let at = snapshots.length - 1; at >= 0; at--) {
     const agents = snapshots[at]?.agents;
@@ -211,7 +197,6 @@ export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProg
   return [];
 }
 
-/** Makes a text small, and gives it back. */
 export interface Packing {
   pack(text: string): Uint8Array;
   unpack(packed: Uint8Array): string;
@@ -220,7 +205,6 @@ export interface Packing {
 /** Enough of them to become a tenth of their size together. */
 const packedTogether = 64;
 
-/** What a second of a step has for itself. */
 type StepSecond = Pick<StepProgress, 'index' | 'elapsedS' | 'totalS' | 'outstanding'>;
 
 /** A second as it is held and sent: all else that is known of its step is that of the step's last one. */
@@ -238,17 +222,15 @@ const wholeSecond = (
 ): Snapshot => ({ ...rest, ...(step && { step: { ...steps.get(step.index)!, ...step } }) });
 
 /**
- * As they come, oldest first; of each step the counts and latencies of its calls, use cases and generator are those of its
- * last second. Thinned to half whenever there are twice as many as {@link mostSnapshots}.
+ * Oldest first; only the last second of each step has calls, use cases and generator. Thinned to half at twice {@link
+ * mostSnapshots}.
  */
 export class HeldSnapshots {
-  /** Those before `open`, so many at a time. */
   private packed: Uint8Array[] = [];
   private open: HeldSecond[] = [];
   private readonly steps = new Map<number, StepProgress>();
   private count = 0;
   private most = 2 * mostSnapshots;
-  /** The newest that says how agents stood. */
   private withAgents: { readonly at: number; readonly agents: Snapshot['agents'] } | undefined;
 
   /** @param packing takes little memory, and time to read them again where all are asked for */

@@ -6,7 +6,6 @@ import type { Metric } from '../base/slo';
 import type { SearchSummary } from '../base/searchSummary';
 import type { StoredBlocks } from './latencyBlocks';
 import type { JudgedLatency, LatencySummary } from './latencySummary';
-import type { PushedSummary } from './pushed';
 
 /** The worst worker counts. Results of earlier versions do not say how late it was at most. */
 export interface GeneratorHealth extends Partial<Omit<Lateness, 'unread'>> {
@@ -16,7 +15,6 @@ export interface GeneratorHealth extends Partial<Omit<Lateness, 'unread'>> {
   readonly cpuShare: number;
   /** 0 where a worker sends all the time: it sets no timer. */
   readonly loopDelayP99Us: number;
-  /** 99th percentile. */
   readonly slipP99Us: number;
   /** Of the step, by the worst worker, 0…1. */
   readonly gcShare: number;
@@ -33,9 +31,7 @@ export type VerdictStatus = 'pass' | 'fail' | 'invalid' | 'incomplete';
 export interface VerdictReason {
   /** Stable name, e.g. `slo-p99`, `slip`, `stopped`. */
   readonly code: string;
-  /** The step that it is of, where it stands among those of a run. */
   readonly step?: number;
-  /** The objective that is missed, or open. */
   readonly rule?: Pick<SloCheck, 'metric' | 'limit' | 'name' | 'step'>;
   /** Without its step; absent in results of earlier versions. */
   readonly words?: Words;
@@ -45,7 +41,6 @@ export interface VerdictReason {
 
 export interface SloCheck {
   readonly metric: Metric;
-  /** As people call it; absent: it has no name. */
   readonly name?: string;
   /** Only the last step is judged by it; absent: each is. */
   readonly step?: 'last';
@@ -55,9 +50,8 @@ export interface SloCheck {
   readonly value: number | null;
   readonly met: boolean;
   /**
-   * Where the clocks of agents may differ by more than the value is away from the limit: `inside`, `value` is that of the
-   * deliveries inside single agents, which decides; `nothing`, these are too few, and it is open whether it was met. So it is
-   * where the value is beyond the limit by no more than the generator was late.
+   * `inside`: the clocks of agents leave the whole undecided, so deliveries inside single agents decide. `nothing`:
+   * undecided, because these are too few, or because the generator was late by more than the limit is missed.
    */
   readonly by?: 'inside' | 'nothing';
 }
@@ -125,7 +119,6 @@ export interface MessageSummary {
 export interface EntrySummary extends MessageSummary {
   /** Name of its use case, with a number where several entries have the same. */
   readonly name: string;
-  /** Its part of those of the step, where it has any. */
   readonly sessions?: SessionSummary;
 }
 
@@ -148,16 +141,12 @@ export interface CallSummary extends Pick<
   readonly payloadBytesOut?: number;
   /** Of an event: how many of `received` were deliveries of calls too, which the service sent once; absent: none. */
   readonly ofCalls?: number;
-  /** Part of those of the step. */
   readonly errors: ErrorCounts;
   /** Of one of them, at most 200 characters; absent where there are none. */
   readonly errorText?: string;
 }
 
-/**
- * Sessions that were due in the measured time of a step. Those that are in none of `completed`, `brokenOff` and `waiting` were
- * still going on when the step was over.
- */
+/** Sessions due in the measured time of a step; those in no count but `started` were still going on at its end. */
 export interface SessionSummary {
   readonly started: number;
   readonly completed: number;
@@ -170,9 +159,7 @@ export interface SessionSummary {
   readonly durationUs: LatencySummary;
 }
 
-/** What one step measured, all its use cases together. */
 export interface StepSummary extends MessageSummary {
-  /** From 1. */
   readonly index: number;
   /** Measured time, warm-up and drain not included. */
   readonly seconds: number;
@@ -182,7 +169,6 @@ export interface StepSummary extends MessageSummary {
   readonly entries?: readonly EntrySummary[];
   /** In the order of the scenario; only where there are sessions. */
   readonly calls?: readonly CallSummary[];
-  /** Of all entries. */
   readonly sessions?: SessionSummary;
   /** What hubs sent on their own, to all connections, in the measured time; those that came most often first. Absent: nothing. */
   readonly pushed?: readonly PushedSummary[];
@@ -191,11 +177,9 @@ export interface StepSummary extends MessageSummary {
   /** Those of its warm-up, which is not measured; absent when there were none. */
   readonly warmupErrors?: ErrorCounts;
   readonly generator: GeneratorHealth;
-  /** At the end of the step. */
   readonly connections?: StepConnections;
   /** Times with too few connections, where connections are opened again. */
   readonly recoveries?: readonly Recovery[];
-  /** Only where connections move in and out of groups. */
   readonly membership?: MembershipSummary;
   /** Agents that were there to its end; absent: there were none. */
   readonly agentsComplete?: number;
@@ -204,6 +188,16 @@ export interface StepSummary extends MessageSummary {
   /** How often a clock was found to have been moved; absent: never. */
   readonly clockJumps?: number;
   readonly verdict: Verdict;
+}
+
+/** Messages of one name that hubs sent on their own in the measured time of a step. */
+export interface PushedSummary {
+  /** Client method as the hub calls it; `…` for those beyond the first hundred names. */
+  readonly name: string;
+  readonly messages: number;
+  /** Of the messages without what marks their ends; null where nobody sees them. */
+  readonly bytes: number | null;
+  readonly perSecond: number;
 }
 
 export interface MembershipSummary {
@@ -241,12 +235,10 @@ export interface ErrorExample {
   readonly text: string;
 }
 
-/** How an agent stood when the run was over. */
 export const agentStatuses = ['done', 'left', 'lost'] as const;
 /** And before: one that is `silent` may come back. */
 export const liveAgentStatuses = ['running', 'silent', 'leaving', ...agentStatuses] as const;
 
-/** What an agent has measured in a step, and its generator's own health. */
 export interface AgentStep extends Pick<
   GeneratorHealth,
   'cpuShare' | 'loopDelayP99Us' | 'slipP99Us' | 'gcShare'
@@ -259,7 +251,6 @@ export interface AgentStep extends Pick<
   readonly p99Us?: number;
 }
 
-/** One of the processes that generate the load, as it stands. */
 export interface AgentProgress {
   /** From 1. */
   readonly index: number;
@@ -278,7 +269,6 @@ export interface AgentProgress {
   readonly lastStep?: AgentStep;
 }
 
-/** The same when the run is over. */
 export interface AgentSummary extends AgentProgress {
   readonly status: (typeof agentStatuses)[number];
 }
@@ -308,13 +298,11 @@ export interface RunSummary {
     readonly platform: string;
     readonly workers: number;
   };
-  /** Where the load came from, when that was several processes or machines. */
   readonly agents?: readonly AgentSummary[];
   readonly connections: ConnectionSummary;
   readonly steps: readonly StepSummary[];
   /** Those not run included. */
   readonly plannedSteps?: number;
-  /** Where steps were decided on by a search. */
   readonly search?: SearchSummary;
   /** Those of connecting included. */
   readonly errors: ErrorCounts;
@@ -324,7 +312,6 @@ export interface RunSummary {
 /** Microseconds that one connection took to open. */
 export type ConnectTimes = Readonly<Record<'p50' | 'p99' | 'max', number>>;
 
-/** Closed without our asking. */
 export interface DroppedConnection {
   readonly connection: number;
   /** Since the run began, and how long it had been open, seconds. */
@@ -336,7 +323,6 @@ export interface DroppedConnection {
 
 export type Quantiles = Readonly<Record<'p50' | 'p90' | 'p95' | 'p99', number>>;
 
-/** Over all connections that were ever open. */
 export interface LifeSummary {
   /** Closed without our asking, each time; closed by us to be opened again; opened again. */
   readonly drops: number;
@@ -355,7 +341,6 @@ export interface LifeSummary {
 export interface Recovery {
   /** Measured seconds of the step. */
   readonly atS: number;
-  /** At once. */
   readonly missing: number;
   /** Until enough took part again; null: not within the step. */
   readonly connectionsS: number | null;
@@ -363,7 +348,6 @@ export interface Recovery {
   readonly latencyS?: number | null;
 }
 
-/** Over the whole run. */
 export interface TargetSummary {
   readonly url: string;
   readonly connected: number;
@@ -388,9 +372,7 @@ export interface ConnectionSummary {
   readonly connectUs: ConnectTimes;
   /** The time of the try that succeeded, split; phases that never happened are absent. */
   readonly connectPhasesUs?: Readonly<Partial<Record<ConnectPhase, ConnectTimes>>>;
-  /** While the ramp was going on. */
   readonly openedPerSecond?: number;
-  /** Hub pings, both ways. */
   readonly pings?: { readonly sent: number; readonly received: number };
   /** The first ones; a long list is cut. */
   readonly drops?: readonly DroppedConnection[];

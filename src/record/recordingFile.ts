@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
-import { openNamed } from '../results/openNamed';
+import { openNamed } from '../results/safeFiles';
 import { formatCount } from '../base/units';
 import { ByteRest } from '../wire/socket/frameReader';
 import {

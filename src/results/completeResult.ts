@@ -46,13 +46,12 @@ export interface CompleteOptions extends EstimateOptions {
   readonly id: string;
   readonly scenarioName?: string;
   readonly toolVersion: string;
-  /** What searches have measured of sizes; absent: nothing. */
   readonly calibrations?: readonly Calibration[];
 }
 
 export type CapacityModel = EstimateModel & RecommendModel;
 
-/** What was measured, judged, and set against the published tables, without literal secrets. */
+/** Judges a run, adds estimate and recommendation, and removes literal secrets. */
 export function completeResult(
   summary: RunSummary,
   scenario: Scenario,
@@ -78,12 +77,11 @@ export function completeResult(
   };
 }
 
-/** Its verdict has them. */
 const withoutWords = ({ endingWords: _words, ...run }: RunSummary): RunSummary => run;
 
 type FinishedRun = Run & Pick<RunSummary, 'target' | 'search' | 'startedAt'>;
 
-/** After a search: the scenario at the highest value that held, and the last step that held it. */
+/** After a search: the scenario and the last step at the highest value that passed. */
 function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, FinishedRun] {
   const { low, steps: tried = [] } = run.search ?? { low: null };
   if (run.search === undefined || run.verdict.status === 'invalid') return [scenario, run];
@@ -91,14 +89,14 @@ function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, Finis
   const step = run.steps.find(({ index }) => index === held?.index);
   const verdict = { ...run.verdict, status: 'pass' as const };
   if (low === null || step === undefined) return [scenario, { ...run, verdict, steps: [] }];
-  // What other steps have cost is not lost in this one.
+  // Connections lost in other steps do not count in this one.
   const connections = { ...run.connections, failed: 0, dropped: 0, notBack: 0 };
   return [scenarioAt(scenario, low), { ...run, connections, verdict, steps: [step] }];
 }
 
 /**
- * Where the service takes no message of such a size, or nothing has arrived because of a hub method, that comes first: the
- * rest only follows from it.
+ * A message size that the service refuses, or a hub method that only answered with errors, causes the rest and comes
+ * first.
  */
 function withCause(
   verdict: Verdict,
@@ -159,7 +157,7 @@ function estimated(
     : { estimate: { ...found.estimate, basis: 'published' } };
 }
 
-/** What was measured against an emulator says first what it stands for; what is billed is said last. */
+/** An emulator is named first, what is billed last. */
 function recommended(
   scenario: Scenario,
   run: FinishedRun,
@@ -202,7 +200,7 @@ type Run = Pick<RunSummary, 'steps' | 'connections'> & { readonly verdict: Verdi
 
 type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus };
 
-/** Of the last step that was measured to its end, passed or not. A `problem` is the sentence why there is no number. */
+/** Recommends by the last step that passed or failed; `problem` is the sentence why there is no size. */
 export function recommendRun(
   scenario: Scenario,
   run: Run & Pick<RunSummary, 'search'>,
@@ -211,7 +209,6 @@ export function recommendRun(
 ): Recommended {
   const [cause] = run.verdict.reasons;
   if (cause?.code === 'nothingSent') return { problem: 'Nothing was sent.' };
-  // What no service takes, and a set-up that has never worked, ask for no size.
   if (cause?.code === 'messageSize') return { problem: cause.message };
   if (cause?.code === 'hubMethod') return { problem: `${cause.message}.` };
   if (run.steps.length > 0 && run.steps.every((step) => step.expected > 0 && step.received === 0))

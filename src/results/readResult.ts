@@ -1,12 +1,20 @@
+import { isOpen } from '../measure/judge/verdict';
+import type {
+  CallSummary,
+  MessageSummary,
+  SloCheck,
+  StepSummary,
+  Verdict,
+  VerdictReason,
+} from '../measure/summary';
+import { resultSchema, type Result } from './result';
 import { createReadStream, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
-import type { ReportedRun } from '../measure/report/reportTables';
+import type { ReportedRun } from '../measure/report/reportModel';
 import { HeldSnapshots, type Snapshot, type StepProgress } from '../measure/snapshot';
-import { fromSchema1, withPlaces } from './earlierResult';
-import { resultSchema, type Result } from './result';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape, shapeProblem } from './resultShape';
 
@@ -18,14 +26,12 @@ export interface InterruptedRun {
   readonly kind: 'interrupted';
   readonly path: string;
   readonly scenarioText?: string;
-  /** Last state of each step that was begun, rising. */
   readonly steps: readonly StepProgress[];
   readonly lastSample?: Snapshot;
   /** What kept it from a result, where that is known: in reports of a run that did not begin. */
   readonly problem?: string;
 }
 
-/** What reports show of it. */
 export const reportedPart = (run: InterruptedRun): ReportedRun => ({
   ...run,
   errors: run.lastSample?.errors ?? {},
@@ -62,7 +68,6 @@ export async function readResult(location: string): Promise<StoredRun> {
   return readInterrupted(location, scenario, samples);
 }
 
-/** Of the result folders in a folder, by their names, which begin with their time. */
 async function newestIn(folder: string): Promise<string | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
   const dated = names.filter((name) => /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/.test(name));
@@ -161,7 +166,6 @@ export async function* readSamples(file: string, most = mostBytes): AsyncGenerat
   }
 }
 
-/** Undefined for what is no sample. */
 export function sampleOf(text: string): Snapshot | undefined {
   try {
     const sample: unknown = JSON.parse(text);
@@ -173,7 +177,7 @@ export function sampleOf(text: string): Snapshot | undefined {
   }
 }
 
-/** An objective that is missed has been a sentence since schema 2; as it was before, nobody can show it. */
+/** Before schema 2 a missed objective was no sentence, and cannot be shown. */
 function withSaidMiss(sample: Snapshot): Snapshot {
   const { step } = sample;
   if (step?.missed === undefined || 'message' in step.missed) return sample;
@@ -187,4 +191,66 @@ async function statOf(file: string): Promise<Stats | undefined> {
   } catch {
     return undefined;
   }
+}
+
+type Deliveries = Pick<MessageSummary, 'received' | 'lost'>;
+
+/**
+ * Schema 1 counted deliveries after the drain as received; they are lost now. Which of several calls they belong to
+ * is unknown.
+ */
+export function fromSchema1(result: Result): Result {
+  return { ...result, schema: resultSchema, steps: result.steps.map(settledStep) };
+}
+
+/** Adds the step and the rule that earlier versions said only in sentences and by order. */
+export function withPlaces(result: Result): Result {
+  const steps = result.steps.map((step) => ({ ...step, verdict: withRules(step.verdict) }));
+  const { reasons, ...verdict } = withRules(result.verdict);
+  const placed = reasons.map((reason): VerdictReason => {
+    const [, step, words] = /^step (\d{1,9}): ([^]*)$/.exec(reason.message) ?? [];
+    const isPlaced = reason.words !== undefined || words === undefined;
+    return isPlaced ? reason : { ...reason, step: Number(step), words };
+  });
+  return { ...result, steps, verdict: { ...verdict, reasons: placed } };
+}
+
+const openCodes = ['slip', 'unread', 'clockError'];
+
+function withRules({ reasons, checks = [], ...verdict }: Verdict): Verdict {
+  const unmet = checks.filter(({ met }) => !met);
+  const isFor = (code: string, check: SloCheck): boolean =>
+    isOpen(check) ? openCodes.includes(code) : code === `slo-${check.metric}`;
+  const ruled = reasons.map((reason): VerdictReason => {
+    const at = unmet.findIndex((check) => isFor(reason.code, check));
+    if (reason.words !== undefined || at < 0) return reason;
+    const [rule] = unmet.splice(at, 1);
+    return { ...reason, rule: rule! };
+  });
+  return { ...verdict, reasons: ruled, checks };
+}
+
+function settledStep(step: StepSummary): StepSummary {
+  const { seconds, entries, calls } = step;
+  const lateOf = ({ entry }: CallSummary): number => {
+    const isAlone = calls!.filter((call) => call.entry === entry).length === 1;
+    const owner = entry === undefined ? step : entries?.find(({ name }) => name === entry);
+    return isAlone ? (owner?.late ?? 0) : 0;
+  };
+  return {
+    ...settledMessages(step, seconds),
+    ...(entries && { entries: entries.map((entry) => settledMessages(entry, seconds)) }),
+    ...(calls && { calls: calls.map((call) => ({ ...call, ...settled(call, lateOf(call)) })) }),
+  };
+}
+
+function settledMessages<Of extends MessageSummary>(of: Of, seconds: number): Of {
+  if (of.late === 0) return of;
+  const counts = settled(of, of.late);
+  return { ...of, ...counts, receivedPerSecond: seconds > 0 ? counts.received / seconds : 0 };
+}
+
+function settled({ received, lost }: Deliveries, late: number): Deliveries {
+  const moved = Math.min(late, received);
+  return { received: received - moved, lost: lost + moved };
 }

@@ -36,7 +36,6 @@ export function redactSecret(value: string): string {
 /** In arguments of calls any name in braces is filled later, such as that of a kept value. */
 const inArguments = /\{(?:text:[\w.,%\s–-]{1,300}|[A-Za-z]\w{0,39}(?::[^{}\s]{1,20})?)\}/g;
 
-/** The same for an argument of a call. */
 export const redactArgument = (value: string): string =>
   redactSecret(value.replace(inArguments, '{index}')) === redacted ? redacted : value;
 

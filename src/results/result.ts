@@ -24,11 +24,8 @@ export interface Result extends RunSummary {
   readonly tool: { readonly name: 'signalr-bench'; readonly version: string };
   readonly verdict: Verdict;
   readonly scenario: Scenario;
-  /** Where its steps were run more than once: how far the rounds lie apart. */
   readonly repeats?: readonly RepeatedStep[];
-  /** What was seen of the server beside the load, where that was asked for. */
   readonly observed?: Observed;
-  /** How it stands to the earlier run it was to be compared with. */
   readonly baseline?: Comparison;
   /** Null with the reason in `estimateProblem` when the scenario has no published table. */
   readonly estimate: (Estimate & { readonly basis: 'published' }) | null;

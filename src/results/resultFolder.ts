@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { withoutEnd } from '../base/text';
 import { withoutAgents, type Snapshot } from '../measure/snapshot';
-import { createFile, replaceFile } from './replaceFile';
+import { createFile, replaceFile } from './safeFiles';
 import type { Result } from './result';
 
 export const resultFile = 'result.json';
@@ -129,7 +129,6 @@ export async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** @throws when the path leads through something that is no folder */
 async function isFolder(location: string): Promise<boolean> {
   try {
     return (await stat(location)).isDirectory();
@@ -139,10 +138,7 @@ async function isFolder(location: string): Promise<boolean> {
   }
 }
 
-/**
- * `2026-11-21T14-02-11-chat-room`: sorts by time (UTC), and is a file name on every system, because it
- * begins with a digit and holds letters, digits, `.`, `_` and `-` only.
- */
+/** `2026-11-21T14-02-11-chat-room` (UTC): sorts by time, and is a file name on every system. */
 export function folderName(startedAt: Date, scenarioName: string): string {
   const time = startedAt.toISOString().slice(0, 19).replaceAll(':', '-');
   const name = path

@@ -22,16 +22,9 @@ import {
   type ObservedSeries,
   type ObservedStep,
 } from '../measure/observed';
-import { mostPushedNames, type PushedSummary } from '../measure/pushed';
-import type {
-  CallProgress,
-  EntryProgress,
-  SearchProgress,
-  Snapshot,
-  StepProgress,
-  Waiting,
-} from '../measure/snapshot';
+import { mostPushedNames } from '../measure/sample';
 import {
+  type PushedSummary,
   agentStatuses,
   liveAgentStatuses,
   type AgentProgress,
@@ -54,6 +47,14 @@ import {
   type Verdict,
   type VerdictReason,
 } from '../measure/summary';
+import type {
+  CallProgress,
+  EntryProgress,
+  SearchProgress,
+  Snapshot,
+  StepProgress,
+  Waiting,
+} from '../measure/snapshot';
 import {
   searchEnds,
   searchKinds,

@@ -27,7 +27,6 @@ import {
   redactWords,
 } from './redact';
 
-/** Keys with names of the user's own below them. */
 const textMaps = ['headers', 'query', 'env'];
 const secretKeys = new Map(secretPaths(configKeys, 'config.'));
 const isSecretKey = (keys: readonly string[]): boolean => secretKeys.has(keys.join('.'));

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Emitter } from '../base/event';
 import { HeldSnapshots, type Packing, type Snapshot } from '../measure/snapshot';
-import { calibrationOf, keepCalibration } from '../results/calibrations';
+import { calibrationOf, keepCalibration } from '../results/historyFiles';
 import type { writeCounters } from '../results/counters/counterFile';
 import type { Result } from '../results/result';
 import { redactText } from '../results/redact';

@@ -1,11 +1,10 @@
 import path from 'node:path';
-import { Emitter } from '../base/event';
+import { Emitter, type Event } from '../base/event';
 import type { Snapshot } from '../measure/snapshot';
-import type { Event } from '../base/event';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
-import { readCalibrations } from '../results/calibrations';
+import { readCalibrations } from '../results/historyFiles';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/conductor';
 import { SearchedSteps } from '../engine/lead/stepSource';

@@ -2,7 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
-import { openNamed } from '../results/openNamed';
+import { openNamed } from '../results/safeFiles';
 import { fileProblem } from '../results/resultFolder';
 
 const mostBytes = 1024 * 1024;

@@ -1,10 +1,9 @@
 import { fill } from '../base/objectives/limitWords';
 import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
-import { comparedRows } from '../measure/compare/comparisonRows';
-import { decidingStep, otherReasons } from '../measure/compare/comparisonWords';
+import { comparedRows, decidingStep, otherReasons } from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
-import { axisShares, percentilePlace, placed, shareAt } from '../measure/show/percentileAxis';
+import { axisShares, percentilePlace, placed, shareAt } from '../measure/latencySummary';
 import type {
   ComparedCurves,
   FromComparisonPanel,

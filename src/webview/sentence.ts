@@ -1,14 +1,13 @@
 import { fill, latencyWords } from '../base/objectives/limitWords';
 import { formatCount, formatShare } from '../base/units';
-import { stallOf } from '../measure/judge/waitingWatch';
+import { stallOf } from '../measure/judge/stepWatches';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { silentAgents } from '../measure/show/agentTable';
-import { thisMachineWords } from '../measure/show/latenessWords';
+import { thisMachineWords, timeLeftWords } from '../measure/show/chartWords';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
-import { timeLeftWords } from '../measure/show/chartWords';
 
 /** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';

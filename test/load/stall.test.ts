@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stallText } from '../../src/cli/views/runView';
 import type { Snapshot } from '../../src/measure/snapshot';
-import { stallOf } from '../../src/measure/judge/waitingWatch';
+import { stallOf } from '../../src/measure/judge/stepWatches';
 import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from './loadRun';
 

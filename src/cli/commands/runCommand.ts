@@ -8,7 +8,7 @@ import { formatDurationMs, timeWords } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
-import { openNamed } from '../../results/openNamed';
+import { openNamed } from '../../results/safeFiles';
 import type { Result } from '../../results/result';
 import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../engine/lead/machineLimits';

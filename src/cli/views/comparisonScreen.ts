@@ -1,7 +1,13 @@
 import { formatCount } from '../../base/units';
 import type { ComparedStep, Comparison } from '../../measure/compare/comparison';
-import { changeMarks, comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
-import { otherReasons, stateOf, type ComparisonState } from '../../measure/compare/comparisonWords';
+import {
+  changeMarks,
+  comparedRows,
+  type ComparedRow,
+  otherReasons,
+  stateOf,
+  type ComparisonState,
+} from '../../measure/compare/comparisonWords';
 import { wrapped, type Line, type Tone } from './line';
 
 const tones: Readonly<Record<ComparisonState, Tone>> = {

@@ -5,7 +5,7 @@ import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
 import { otherReasons as otherDifferences } from '../../measure/compare/comparisonWords';
-import type { reports } from '../../measure/report/reportTables';
+import type { reports } from '../../measure/report/reportModel';
 import {
   entryRows,
   insideAgents,

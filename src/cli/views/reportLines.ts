@@ -1,4 +1,4 @@
-import { isEmpty, reports, type ReportedRun } from '../../measure/report/reportTables';
+import { isEmpty, reports, type ReportedRun } from '../../measure/report/reportModel';
 import { panelStrings } from '../../measure/show/panelStrings';
 import { cut, textWidth, wrapped, type Line } from './line';
 

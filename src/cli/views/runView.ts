@@ -3,7 +3,7 @@ import { say } from '../../base/sentence';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { stallOf } from '../../measure/judge/waitingWatch';
+import { stallOf } from '../../measure/judge/stepWatches';
 import { valueWords } from '../../measure/show/searchSentence';
 import {
   callLabel,

@@ -1,5 +1,5 @@
 import { formatCount, formatLatencyUs } from '../../base/units';
-import { stepNotes } from '../../measure/report/reportTables';
+import { stepNotes } from '../../measure/report/reportModel';
 import { panelStrings } from '../../measure/show/panelStrings';
 import {
   columnsOf,

@@ -4,7 +4,7 @@ import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/event';
 import { complaintOf } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
-import { BacklogWatch } from '../../measure/judge/backlogWatch';
+import { BacklogWatch } from '../../measure/judge/stepWatches';
 import {
   connectionChecks,
   withAborted,

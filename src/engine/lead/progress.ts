@@ -5,7 +5,7 @@ import { countOf } from '../../base/errorClass';
 import { leavingUs } from '../../base/measuringLimits';
 import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
-import { RecoveryWatch } from '../../measure/judge/recoveryWatch';
+import { RecoveryWatch } from '../../measure/judge/stepWatches';
 import type { Phase, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import type { SearchSummary } from '../../base/searchSummary';

@@ -1,4 +1,4 @@
-import type { Growth } from '../../measure/judge/backlogWatch';
+import type { Growth } from '../../measure/judge/stepWatches';
 import { isOpen, withAsked } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';

@@ -8,7 +8,7 @@ import { shownLatency } from '../../measure/latencySummary';
 import { verdictWords } from '../../measure/show/verdictSentence';
 import type { SearchKind } from '../../base/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
-import { readBaselines } from '../../results/keptFile';
+import { readBaselines } from '../../results/historyFiles';
 import { readResult } from '../../results/readResult';
 import { emulatedBy, type Emulated } from '../../results/result';
 import { resultFile, samplesFile } from '../../results/resultFolder';

@@ -9,7 +9,7 @@ import type { ResultNode } from './resultNodes';
 
 const files = {
   reading: () => import(/* webpackChunkName: "features" */ '../../run/textFile.js'),
-  writing: () => import(/* webpackChunkName: "features" */ '../../results/replaceFile.js'),
+  writing: () => import(/* webpackChunkName: "features" */ '../../results/safeFiles.js'),
 };
 
 /** What stands in the list is worked out by code that is read with the first results. */

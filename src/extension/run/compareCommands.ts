@@ -2,7 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { keepBaseline } from '../../results/compare/baseline';
-import { readBaselines } from '../../results/keptFile';
+import { readBaselines } from '../../results/historyFiles';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { wayInside } from '../../results/openNamed';
+import { wayInside } from '../../results/safeFiles';
 import { readResult } from '../../results/readResult';
 import { storedMarkdown, summaryMarkdown } from '../../run/export/summaryMarkdown';
 import { t } from '../log';

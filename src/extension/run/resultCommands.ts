@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readResult } from '../../results/readResult';
-import { replaceFile } from '../../results/replaceFile';
+import { replaceFile } from '../../results/safeFiles';
 import { fileProblem, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../run/export/exporters';

@@ -21,7 +21,6 @@ import {
 } from './comparison';
 import { blockTable, drawPercentiles, filledBlocks, ratioInterval, type Drawn } from './resampling';
 
-/** The same step of both runs: with the same number and as many senders. */
 export interface StepPair {
   readonly a: StepSummary;
   readonly b: StepSummary;
@@ -30,7 +29,6 @@ export interface StepPair {
 interface CompareOptions {
   /** Change, 0…, up to which nothing is called better or worse. */
   readonly tolerance: number;
-  /** The others are shown only. */
   readonly judged: readonly LatencyMetric[];
   /** How fast messages went is a result of the run, and not what it was asked for. */
   readonly judgesRate: boolean;
@@ -78,7 +76,6 @@ function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPerce
   const errorUs = [clockErrorOf(a), clockErrorOf(b)] as const;
   const found = comparedKeys.flatMap((key): DrawnPercentile[] => {
     const [valueA, valueB] = [shownA[key], shownB[key]];
-    // Too few deliveries to show it at all.
     if (valueA === undefined || valueB === undefined) return [];
     const values = { key, a: valueA, b: valueB, errorUs };
     if (valueA === null || valueB === null) return [{ ...values, without: 'lost' }];
@@ -144,7 +141,6 @@ const rounded = (value: number): number => Number(value.toPrecision(5));
 
 type Interval = NonNullable<ComparedPercentile['interval']>;
 
-/** More than chance does, and more than is tolerated. */
 function changeOf(ratio: number, [low, high]: Interval, tolerance: number): Change {
   if (low > 1 && ratio > 1 + tolerance) return 'worse';
   if (high < 1 && ratio < 1 - tolerance) return 'better';
@@ -188,7 +184,6 @@ function comparedStep(
   return { ...step, problem: unsaid };
 }
 
-/** Those that both runs have, by their names. */
 function comparedCalls(
   before: readonly CallSummary[],
   after: readonly CallSummary[],
@@ -206,7 +201,6 @@ function comparedCalls(
   });
 }
 
-/** Of each use case of a mix that has them in both runs. */
 function comparedSessions(before: StepSummary, after: StepSummary): ComparedSessions[] {
   const earlier = sessionRows(before);
   return sessionRows(after).flatMap(({ name, sessions: b }): ComparedSessions[] => {
@@ -223,7 +217,6 @@ function comparedSessions(before: StepSummary, after: StepSummary): ComparedSess
   });
 }
 
-/** Nothing where one of both has none. */
 function comparedTimes(a: LatencySummary, b: LatencySummary): Pick<ComparedCall, 'p50' | 'p99'> {
   if (a.count === 0 || b.count === 0) return {};
   const pair = (key: 'p50' | 'p99'): ComparedNumber => ({ a: a[key], b: b[key] });
@@ -254,7 +247,6 @@ export function worstOf(changes: readonly (Change | undefined)[]): Change {
   return changes.includes('better') ? 'better' : 'same';
 }
 
-/** Why nothing can be said of the latency of a step; undefined where something can. */
 function problemOf(
   { index, latency }: Pick<ComparedStep, 'index' | 'latency'>,
   a: StepSummary,

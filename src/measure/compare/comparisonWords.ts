@@ -1,17 +1,20 @@
-/** How a comparison is said. */
-import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
-import { english, type Translate } from '../../base/text';
-import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import {
   comparedKeys,
   type Change,
-  type ComparedKey,
+  type ComparedCall,
+  type ComparedNumber,
   type ComparedPercentile,
+  type ComparedSessions,
   type ComparedStep,
+  type NoInterval,
+  type ComparedKey,
   type Comparison,
   type ComparisonVerdict,
 } from './comparison';
+import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
+import { english, type Translate } from '../../base/text';
+import { latencyWords } from '../../base/objectives/limitWords';
 
 /** `p99.9` of a result's `p999`. */
 export const percentileName = (key: ComparedKey): string =>
@@ -80,7 +83,7 @@ function decisiveAmong(
   );
 }
 
-/** What people are shown: runs called the same may be so alike, or measured too briefly to say more. */
+/** `unshown`: the same within the tolerance, but measured too briefly to rule out more. */
 export type ComparisonState = ComparisonVerdict | 'unshown';
 
 export const stateOf = (comparison: Judged): ComparisonState =>
@@ -103,7 +106,6 @@ export const isSureOfLess = ({ interval }: ComparedPercentile): boolean =>
 export const otherReasons = ({ verdict, reasons }: Pick<Comparison, 'verdict' | 'reasons'>) =>
   verdict === 'unlike' ? reasons.slice(1) : reasons;
 
-/** `measure longer to see a change of 10 %`. */
 export const longerWords = (tolerance: number): Words =>
   tolerance > 0
     ? sentence('measure longer to see a change of {0}', formatShare(tolerance))
@@ -200,4 +202,117 @@ function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Cha
   return ratio > 1
     ? sentence('step {0}: {1} rose from {2} to {3} {4}', ...words)
     : sentence('step {0}: {1} fell from {2} to {3} {4}', ...words);
+}
+
+export interface ComparedRow {
+  readonly name: string;
+  readonly a: string;
+  readonly b: string;
+  readonly change: string;
+  readonly interval: string;
+  readonly verdict?: Change;
+}
+
+/** Before a change, so that colours are not needed to see it: latency that rises is worse. */
+export const changeMarks: Readonly<Record<Change, string>> = {
+  ...{ same: '', better: '▼ ', worse: '▲ ' },
+};
+
+const withoutWords: Readonly<Record<NoInterval, string>> = {
+  short: 'too short a run',
+  few: 'too few deliveries',
+  lost: '',
+};
+
+export function comparedRows(step: ComparedStep): ComparedRow[] {
+  return [
+    ...comparedKeys.flatMap((key) => {
+      const percentile = step.latency[key];
+      return percentile ? [percentileRow(percentileName(key), percentile)] : [];
+    }),
+    rateRow('sent/s', step.sentPerSecond),
+    rateRow('received/s', step.receivedPerSecond),
+    lostRow(step),
+    {
+      name: 'CPU of the generator',
+      ...{ a: formatShare(step.cpuShare.a), b: formatShare(step.cpuShare.b) },
+      ...{ change: pointsWords(step.cpuShare), interval: '' },
+    },
+    ...sessionRows(step),
+  ];
+}
+
+function sessionRows({ calls = [], sessions = [] }: ComparedStep): ComparedRow[] {
+  const shown = calls.slice(0, mostCalls);
+  const entries = new Set([...shown, ...sessions].map(({ entry }) => entry));
+  return [...entries].flatMap((entry) => [
+    ...(entries.size > 1 && entry !== undefined ? [headRow(entry)] : []),
+    ...shown.filter((call) => call.entry === entry).flatMap(callRows),
+    ...sessions.filter((each) => each.entry === entry).flatMap(outcomeRows),
+  ]);
+}
+
+const headRow = (name: string): ComparedRow => ({ name, a: '', b: '', change: '', interval: '' });
+
+function outcomeRows({ started, completed, brokenOff, ...times }: ComparedSessions): ComparedRow[] {
+  return [
+    countRow('sessions started', started),
+    countRow('sessions completed', completed),
+    ...(brokenOff.a + brokenOff.b === 0 ? [] : [countRow('sessions broken off', brokenOff)]),
+    ...timeRows('session duration', times),
+  ];
+}
+
+const mostCalls = 100;
+const longestName = 17;
+
+/** Of what arrived, without an interval: over time only the latency of whole steps is kept. */
+function callRows({ name, p50, p99, lost }: ComparedCall): ComparedRow[] {
+  const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+  const times = timeRows(short, { ...(p50 && { p50 }), ...(p99 && { p99 }) });
+  return lost.a + lost.b === 0 ? times : [...times, countRow(`${short} lost`, lost)];
+}
+
+const timeRows = (name: string, { p50, p99 }: Pick<ComparedCall, 'p50' | 'p99'>): ComparedRow[] =>
+  Object.entries({ p50, p99 }).flatMap(([key, times]) => {
+    if (times === undefined) return [];
+    const { a, b } = times;
+    const change = changeWords(Math.max(1, b) / Math.max(1, a));
+    const row = { a: comparedLatency(a), b: comparedLatency(b), change, interval: '' };
+    return [{ name: `${name} ${key}`, ...row }];
+  });
+
+function countRow(name: string, { a, b }: ComparedNumber): ComparedRow {
+  const more = b - a;
+  const change = `${more > 0 ? '+' : more < 0 ? '−' : ''}${formatCount(Math.abs(more))}`;
+  return { name, a: formatCount(a), b: formatCount(b), change, interval: '' };
+}
+
+function percentileRow(name: string, percentile: ComparedPercentile): ComparedRow {
+  const { a, b, ratio, interval, without, change } = percentile;
+  return {
+    ...{ name, a: comparedLatency(a), b: comparedLatency(b) },
+    change: ratio === null ? '' : changeWords(ratio),
+    interval: interval ? intervalWords(interval) : without ? withoutWords[without] : '',
+    ...(change && { verdict: change }),
+  };
+}
+
+function rateRow(name: string, { a, b, change }: ComparedNumber): ComparedRow {
+  return {
+    ...{ name, a: formatCount(a, 1), b: formatCount(b, 1), interval: '' },
+    change: a > 0 ? changeWords(b / a) : '',
+    ...(change && { verdict: change }),
+  };
+}
+
+function lostRow({ lost, lostShare }: ComparedStep): ComparedRow {
+  return { ...countRow('lost', lost), ...(lostShare.change && { verdict: lostShare.change }) };
+}
+
+/** `+1 pt`: percentage points. */
+function pointsWords({ a, b }: ComparedNumber): string {
+  const points = 100 * (b - a);
+  const size = Number(Math.abs(points).toFixed(Math.abs(points) < 10 ? 1 : 0));
+  return size === 0 ? '0' : `${points > 0 ? '+' : '−'}${size} pt`;
 }

@@ -1,4 +1,3 @@
-/** What the repeats of a step say together: how far they lie apart, and where the percentile lies. */
 import { shownLatency } from '../latencySummary';
 import type { StepSummary } from '../summary';
 import { comparedKeys, confidence, type ComparedKey } from './comparison';
@@ -14,7 +13,6 @@ interface RepeatedPercentile {
   readonly interval: readonly [low: number, high: number] | null;
 }
 
-/** One of the repeats that is unlike the others. */
 export interface OutlyingRepeat {
   /** Of the step in the result. */
   readonly step: number;
@@ -23,7 +21,6 @@ export interface OutlyingRepeat {
   readonly median: number;
 }
 
-/** A step of the scenario, and what came of it each time. */
 export interface RepeatedStep {
   /** Its number in the scenario. */
   readonly step: number;
@@ -154,7 +151,6 @@ function studentAt95(freedom: number): number {
   return value;
 }
 
-/** `step`, `percentile`, `median`, `lowest`, `highest`, `95 % interval` for p50 and p99 of each step. */
 export function repeatRows(repeats: readonly RepeatedStep[], noValue: string): string[][] {
   return repeats.flatMap(({ step, latency }) =>
     (['p50', 'p99'] as const).flatMap((key) => {

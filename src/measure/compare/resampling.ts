@@ -1,12 +1,9 @@
-/** What chance may do to a percentile, from the blocks of time it was measured in. */
 import type { Random } from '../../base/random';
 import { decodedBlock, mostPlaces, placeFromUs, type StoredBlocks } from '../latencyBlocks';
 import { leastBlocks } from './comparison';
 
-/** Blocks of one step, as deliveries below the end of each place. */
 interface BlockTable {
   readonly blocks: number;
-  /** Those that any block has, rising. */
   readonly places: readonly number[];
   /** Deliveries up to and including a place: those of all blocks for the first place, then for the next. */
   readonly upTo: Float64Array;
@@ -27,7 +24,6 @@ export function blockTable({ counts }: StoredBlocks): BlockTable {
   return { blocks, places, upTo };
 }
 
-/** Blocks in which anything arrived. */
 export function filledBlocks({ blocks, places, upTo }: BlockTable): number {
   const last = Math.max(0, places.length - 1) * blocks;
   return upTo.subarray(last, last + blocks).filter((count) => count > 0).length;
@@ -45,7 +41,6 @@ function below({ blocks, upTo }: BlockTable, times: Float64Array, at: number): n
 interface FoundShare {
   /** Logarithm of the latency, µs, at least 1. */
   readonly log: number;
-  /** Of the place, in the table. */
   readonly at: number;
 }
 
@@ -100,7 +95,6 @@ export function timesOf(stored: StoredBlocks): { readonly atS: number; readonly 
   });
 }
 
-/** A percentile of one run, and what chance may do to it. */
 export interface Drawn {
   /** Logarithm of the latency in the blocks; natural, µs. */
   readonly log: number;
@@ -221,7 +215,6 @@ function seenBy(together: number, correlation: number): number {
   return seen;
 }
 
-/** Of sorted values. */
 function quantileOf(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];

@@ -1,4 +1,3 @@
-/** Objectives while a step goes on: those that end it, and those that are not met by now. */
 import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
 import { latenessUs } from '../../base/objectives/lateness';
 import { isLatency, rulesOf, type Rule, type Slo } from '../../base/slo';
@@ -9,30 +8,25 @@ import type { MissedSoFar } from '../snapshot';
 /** Four hours of them at one a second. */
 const mostMarks = 16_384;
 
-/** Deliveries, and messages to reach all, that were due by a moment of run time, at least. */
 interface Mark {
   readonly atUs: number;
   readonly expected: number;
   readonly toReach: number;
-  /** Of those expected had not arrived by then. */
   readonly missing: number;
 }
 
-/** What a step has measured so far, up to a moment of run time. */
 export interface SoFar {
   readonly deliveries: JudgedDeliveries;
   readonly connections: JudgedConnections;
   /** Every arrival up to then is counted. */
   readonly knownUs: number;
-  /** Measured time of the step up to then. */
   readonly measuredMs: number;
 }
 
 /**
- * Looks whether an objective with `abort` is missed by what is known for certain: a delivery that is still on its way is
- * none that was lost. For a latency those count as missing that have been due for longer than its limit, for other
- * objectives those that have been due for longer than the drain waits, each by as much more as the generator was late; so does a rate. How many that are is a lower bound: so many
- * more were due at an earlier sample than have arrived by now.
+ * Says which objectives are missed for certain. A delivery counts as missing once it has been due for longer than the
+ * latency limit (for other objectives: than the drain waits) and the generator's lateness. The number is a lower
+ * bound: so many more were due at an earlier sample than have arrived by now.
  */
 export class AbortWatch {
   private readonly rules: readonly Rule[];
@@ -41,7 +35,7 @@ export class AbortWatch {
   constructor(
     slo: Slo,
     private readonly drainMs: number,
-    /** None ends the step where what is missing may be owed to somebody else. */
+    /** False where what is missing may be another agent's. */
     public mayEnd = true,
   ) {
     this.rules = rulesOf(slo);
@@ -64,7 +58,6 @@ export class AbortWatch {
     if (this.marks.length > mostMarks) this.marks = this.marks.slice(mostMarks / 2);
   }
 
-  /** Why the step is to end now; undefined while it is not. */
   missed(soFar: SoFar): VerdictReason | undefined {
     const due = this.rules.filter(
       ({ abort, afterMs = 0 }) => this.mayEnd && abort === true && soFar.measuredMs >= afterMs,
@@ -73,10 +66,9 @@ export class AbortWatch {
   }
 
   /**
-   * The first objective that is not met by now, before all others one that nothing can mend which may still come. What has been
-   * due for longer than the strictest limit of latency is overdue, and counts as missing.
-   *
-   * @param plannedMs measured time of the step; undefined where its load is not the same all the time
+   * The first objective that is not met by now, before all others one that nothing can mend any more. A delivery
+   * counts as missing once it has been due for longer than the strictest latency limit. @param plannedMs measured
+   * time of the step; undefined where its load changes
    */
   unmet(soFar: SoFar, plannedMs: number | undefined): MissedSoFar | undefined {
     const { rules, drainMs } = this;
@@ -104,7 +96,6 @@ export class AbortWatch {
     return final === undefined ? said(now) : { ...said(final), isFinal: true };
   }
 
-  /** The deliveries without those that are not missing yet. */
   private overdue(
     { metric, limit }: Rule,
     soFar: SoFar,
@@ -124,8 +115,8 @@ export class AbortWatch {
   }
 
   /**
-   * Deliveries that stay out second after second, beyond three times what is on its way at once at the latency of those that
-   * come: later ones make up for them in the sums. An estimate.
+   * Estimates the deliveries that stay out second after second, hidden in the sums by later ones: beyond three times
+   * what is on its way at the latency of those that arrive.
    */
   private stuck({ deliveries, knownUs, measuredMs }: SoFar, patienceUs: number): number {
     const { marks } = this;

@@ -9,7 +9,6 @@ import type { ErrorExample } from '../summary';
 
 interface HubComplaint {
   readonly method: string;
-  /** No such method; one that takes other arguments; one that has thrown. */
   readonly kind: 'missing' | 'arguments' | 'failed';
 }
 
@@ -21,7 +20,6 @@ const complaints: readonly (readonly [HubComplaint['kind'], RegExp])[] = [
   ['failed', /an unexpected error occurred invoking '([^']{1,200})' on the server/i],
 ];
 
-/** What the text of a completion says of a method; undefined when it is none of those texts. */
 export function hubComplaint(text: string): HubComplaint | undefined {
   for (const [kind, pattern] of complaints) {
     const method = pattern.exec(text)?.[1];
@@ -38,7 +36,6 @@ export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint 
   return found.find(({ kind }) => kind === 'missing') ?? found[0];
 }
 
-/** `the hub has no method Echo`. */
 export const complaintWords = ({ method, kind }: HubComplaint): Words =>
   sentence(
     {
@@ -85,7 +82,6 @@ const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
   ],
   [
     'timeout',
-    // What sessions say of what did not come in its time.
     /: (no answer|the hub did not call it|the stream was not completed) within /,
     'See whether the hub does what the session waits for; raise `within` of that step where it is only slow.',
   ],
@@ -111,12 +107,7 @@ const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
 const hubLimit =
   'ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.';
 
-/**
- * By what the server has said; empty where there is nothing to say.
- *
- * @param isOwn whether the scenario names hub methods itself, whatever they have in common with those of the benchmark
- * @param service that the connections belong to
- */
+/** Empty where there is nothing to say. @param isOwn whether the scenario names hub methods itself */
 export function adviceOn(
   errorClass: ErrorClass,
   texts: readonly string[],
@@ -175,7 +166,6 @@ export function unreachedWords(examples: readonly ErrorExample[], host: string):
 const firstOf = (examples: readonly ErrorExample[]): ErrorExample | undefined =>
   examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
 
-/** For the end of a run that came to nothing. */
 export function firstErrorWords(examples: readonly ErrorExample[]): string {
   const example = firstOf(examples);
   if (example === undefined) return 'The target did not answer.';
@@ -184,7 +174,6 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
   return `First error: ${errorClass}: ${withoutEnd(text, '. \t\r\n')}. ${advice}`.trim();
 }
 
-/** By what the hub said of a method that they needed, or by the first error. */
 export function lostWords(connected: number, examples: readonly ErrorExample[]): Words {
   const complaint = firstComplaint(examples.slice(0, 1));
   if (complaint === undefined)
@@ -197,7 +186,6 @@ export function lostWords(connected: number, examples: readonly ErrorExample[]):
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceOn(errorClass as ErrorClass, [text])}`;
 }
 
-/** Said at once: a run may come to nothing by it. */
 export function complaintOf(examples: readonly ErrorExample[]): string | undefined {
   const complaint = firstComplaint(examples);
   return complaint && say(complaintWords(complaint));

@@ -1,4 +1,3 @@
-/** Why a verdict is what it is. */
 import { say, sentence, type Words } from '../../base/sentence';
 import type { VerdictReason } from '../summary';
 
@@ -9,7 +8,6 @@ export function reasonOf(code: string, words: Words, rule?: VerdictReason['rule'
   return { code, ...(rule && { rule }), words, message: say(words) };
 }
 
-/** Without its step. */
 export const ownWords = ({ words, message }: VerdictReason): Words => words ?? message;
 
 /** `step 3: …`, where it stands among those of a run. */
@@ -19,13 +17,11 @@ export function reasonWords(reason: VerdictReason): Words {
   return step === undefined ? words : sentence('step {0}: {1}', String(step), words);
 }
 
-/** As it stands among those of the run. */
 export function ofStep(reason: VerdictReason, step: number): VerdictReason {
   const placed = { ...reason, step, words: ownWords(reason) };
   return { ...placed, message: say(reasonWords(placed)) };
 }
 
-/** With other words around its own. */
 export const within = (reason: VerdictReason, around: (words: Words) => Words): VerdictReason => ({
   ...reason,
   ...reasonOf(reason.code, around(ownWords(reason))),
@@ -33,6 +29,5 @@ export const within = (reason: VerdictReason, around: (words: Words) => Words): 
 
 type Ruled = NonNullable<VerdictReason['rule']>;
 
-/** Whether both are of the same objective. */
 export const isOf = (a: Ruled, b: Ruled): boolean =>
   a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;

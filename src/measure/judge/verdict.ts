@@ -1,4 +1,3 @@
-/** Judges steps and runs by counts and percentiles, and gives each verdict its reasons. */
 import type {
   JudgedConnections,
   JudgedDeliveries,
@@ -11,7 +10,7 @@ import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } fro
 import { rateWords } from '../../base/objectives/rate';
 import { joined, say, sentence, type Words } from '../../base/sentence';
 import { formatCount, formatDurationMs } from '../../base/units';
-import type { Growth } from './backlogWatch';
+import type { Growth } from './stepWatches';
 import { isOf, ofStep, reasonOf, within } from './reason';
 import type { SearchEnd, SearchSummary } from '../../base/searchSummary';
 import type {
@@ -29,7 +28,6 @@ export interface StepMeasures extends Omit<JudgedDeliveries, 'offered' | 'sent'>
   readonly senders: number;
 }
 
-/** For people: what is said where nothing more is known. */
 const brokenOff: Readonly<Partial<Record<Ending, Words>>> = {
   stopped: sentence('the run was stopped before its plan was done'),
   interrupted: sentence('the run was interrupted before its plan was done'),
@@ -37,11 +35,9 @@ const brokenOff: Readonly<Partial<Record<Ending, Words>>> = {
   workerLost: sentence('a worker of the load generator was lost during the run'),
 };
 
-/** Whether it says no more than how the run has ended. */
 export const isPlainEnding = ({ message }: VerdictReason, ending: Ending): boolean =>
   message === say(brokenOff[ending] ?? '');
 
-/** Code `nothingSent`. */
 function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   if (senders === 0 || sent > 0) return [];
   const words =
@@ -51,7 +47,7 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
   return [reasonOf('nothingSent', words)];
 }
 
-/** Code `sessionsBrokenOff`. A limit of its own says it in its own words. */
+/** An objective on broken-off sessions has its own words. */
 function broken(
   { sessions, sessionsOf = [] }: StepMeasures,
   checks: readonly SloCheck[],
@@ -70,11 +66,9 @@ function broken(
 }
 
 /**
- * Judges one step. Latency is judged over what was expected: a lost delivery counts as slower than any
- * limit. With nothing expected neither latency nor delivery is judged; a step with senders that sent nothing
- * is invalid. Invalid beats pass and fail, and fail beats what is open: by the lateness of the generator, code `slip`, which
- * makes the step invalid, and by the clocks of agents, code `clockError`. With code `clocks` a step says, whatever its verdict,
- * why its latency is judged inside single agents. Messages do not name the step.
+ * Judges latency over what was expected: a lost delivery is slower than any limit. Invalid beats fail, and fail beats
+ * undecided: by the generator's lateness (code `slip`, which makes the step invalid) or by the clocks of agents
+ * (`clockError`). `clocks` says, whatever the verdict, why latency is judged inside single agents.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged = judgeDeliveries(step, rulesOf(slo));
@@ -93,7 +87,6 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   };
 }
 
-/** Whether nobody can say that it was met, nor that it was missed. */
 export const isOpen = ({ by }: SloCheck): boolean => by === 'nothing';
 
 function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
@@ -102,7 +95,6 @@ function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): Verdic
   return [reasonOf('clocks', sentence('{0}, so latency is judged inside single agents', wrong))];
 }
 
-/** Codes of {@link generatorProblems}. */
 export const generatorCodes: ReadonlySet<string> = new Set([
   'suspended',
   'cpu',
@@ -123,11 +115,7 @@ export const isOnlyLate = ({ status, reasons }: Verdict): boolean =>
   reasons.some(({ code }) => code === slipCode || code === unreadCode) &&
   reasons.every(({ code }) => lateCodes.has(code));
 
-/**
- * The first reason why a step is invalid, where agents made its load, says whose part it is most of all.
- *
- * @param worstAgent number and machine of the agent that is to be looked at, by the code of the reason
- */
+/** Names the worst agent in the first reason why a step is invalid. */
 export function withAgent(
   verdict: Verdict,
   worstAgent: (code: string) => { readonly index: number; readonly node: string } | undefined,
@@ -144,11 +132,9 @@ export function withAgent(
 
 export interface Judged {
   readonly check: SloCheck;
-  /** Why it was missed, or why that is open. */
   readonly reason?: VerdictReason;
 }
 
-/** The words of an objective, with its name where it has one. */
 export const namedWords = (name: string | undefined, words: Words): Words =>
   name === undefined ? words : sentence('objective “{0}”: {1}', name, words);
 
@@ -166,7 +152,6 @@ export function withAborted(
     : { ...checks, status: 'fail', reasons: [said, ...others] };
 }
 
-/** To the hundredth of a second where it took less than one. */
 export function abortedWords(words: Words, seconds: number): Words {
   const after =
     seconds < 1
@@ -175,7 +160,6 @@ export function abortedWords(words: Words, seconds: number): Words {
   return joined([words, sentence('it ended the step after {0}', after)]);
 }
 
-/** Undefined where there is nothing to judge. */
 function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefined {
   const { metric, limit, name, step } = rule;
   const { missed, limit: side } = objective;
@@ -310,7 +294,7 @@ export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdi
   return { ...verdict, status: failed(verdict), reasons: [...reasons, reasonOf('backlog', words)] };
 }
 
-/** Nor when it was to say more than it has: senders that are busy or gone make no load that a target could hold. */
+/** Nor when busy or dropped senders sent less than its value asks for. */
 export function withAsked(
   verdict: Verdict,
   sentPerSecond: number,
@@ -345,7 +329,7 @@ export function withoutAgents(verdict: Verdict, lost: readonly Words[]): Verdict
   };
 }
 
-/** Nor is one of whose messages it was not found out in time how many deliveries to expect. */
+/** Nor is one of which agents did not report in time how many deliveries to expect. */
 export function withUnsettled(verdict: Verdict, messages: number): Verdict {
   if (messages === 0) return verdict;
   const words = sentence(
@@ -359,7 +343,6 @@ export function withUnsettled(verdict: Verdict, messages: number): Verdict {
   };
 }
 
-/** The connections as they are at the end of a step; checks that only steps have are added to its own. */
 export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
   const found = judgeConnectionsBy(now, rulesOf(slo));
   const ofSteps = found.filter(({ check }) => isOfSteps(check.metric)).map(({ check }) => check);
@@ -389,9 +372,8 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
 }
 
 /**
- * The run's verdict: incomplete when it was broken off or no step was completed, else the worst of its
- * steps, its connections and {@link refusal} (invalid, fail, incomplete, pass). Reasons of steps name their step; the code of a
- * broken-off run is its ending, that of a run without a step is `no-step`.
+ * Incomplete when the run was broken off or no step was completed, else the worst of its steps, its connections and
+ * {@link refusal}: invalid, fail, incomplete, pass.
  */
 export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
@@ -399,7 +381,6 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   if (summary.search !== undefined) return judgeSearch(summary, summary.search);
   const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
-  // What makes the numbers worthless is said before what they would have meant.
   const isInvalid = ({ verdict }: StepSummary): boolean => verdict.status === 'invalid';
   const broken = brokenOff[summary.ending];
   const whyEnded = summary.endingWords ?? summary.endingMessage;
@@ -414,7 +395,6 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
       step.verdict.reasons
         // Said once below, for the run as a whole, unless they have come back since.
         .filter(({ code }) => missed.every((reason) => reason.code !== code))
-        // Said as the reason why the run has ended.
         .filter(({ code, message }) => code !== 'agentLost' || !said.includes(message))
         .map((reason) => ofStep(reason, step.index)),
     ),
@@ -492,12 +472,7 @@ const idleCpuShare = 0.5;
 /** So late with nothing in the way: timers, naps and much to read at once, docs/measuring.md. */
 const usualLatenessUs = 10_000;
 
-/**
- * The cause with its cure first; empty where all is well. Codes: `suspended`, `cpu`, `calls`, `starved`, `send-rate`, `slip`,
- * `unread`.
- *
- * @param late the objectives that its lateness leaves open
- */
+/** The cause with its cure first. @param late the objectives that the generator's lateness leaves undecided */
 export function generatorProblems(
   step: SentMeasures,
   late: readonly VerdictReason[] = [],
@@ -525,7 +500,6 @@ export function generatorProblem(step: SentMeasures, verdict?: Verdict): Verdict
   return status === 'invalid' ? reasons.find(({ code }) => generatorCodes.has(code)) : undefined;
 }
 
-/** Empty where the cause is not known. */
 function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
   const { generator, lateness, byCalls } = step;
   if (generator.suspendedUs !== undefined) {

@@ -1,4 +1,3 @@
-/** The agents of a run, in the words of the one who shows them. */
 import { fill } from '../../base/objectives/limitWords';
 import { formatCount, formatShare } from '../../base/units';
 import type { AgentProgress } from '../summary';
@@ -6,11 +5,9 @@ import { latencyOrDash } from './chartWords';
 import type { PanelStrings } from './panelStrings';
 import type { TextTable } from './panelTables';
 
-/** Names of machines come from elsewhere. */
 const longestName = 60;
 const mostNamed = 10;
 
-/** The step whose figures are shown: the last one of any agent. */
 const agentsStep = (agents: readonly AgentProgress[]): number | undefined =>
   agents.reduce<number | undefined>(
     (last, { lastStep }) => Math.max(last ?? 0, lastStep?.index ?? 0) || undefined,
@@ -70,7 +67,6 @@ const named = ({ index, node }: AgentProgress): readonly [string, string] => [
   node.slice(0, longestName),
 ];
 
-/** `text` with their names; nothing where there are none. */
 function those(
   agents: readonly AgentProgress[],
   status: AgentProgress['status'],
@@ -83,11 +79,9 @@ function those(
   return some.length === 0 ? [] : [fill(text, [...names, ...more].join(', '))];
 }
 
-/** Who is not heard at the moment. */
 export const silentAgents = (agents: readonly AgentProgress[], texts: PanelStrings): string[] =>
   those(agents, 'silent', texts.agentsSilent, texts);
 
-/** Who was lost or left, who was the slowest, and whose processor had the most to do. */
 export function agentSentences(agents: readonly AgentProgress[], texts: PanelStrings): string[] {
   const step = agentsStep(agents);
   const measured = agents.filter(
@@ -128,17 +122,14 @@ export function agentSentences(agents: readonly AgentProgress[], texts: PanelStr
   ];
 }
 
-/** What files and metrics have of each agent. */
 export interface AgentColumn {
   /** In CSV, after `agent.`; its end is the unit that the result file has. */
   readonly id: string;
   readonly value: (agent: AgentProgress) => number | undefined;
-  /** Name of the metric, after `agent.`. */
   readonly metric: string;
   readonly kind?: 'counter';
   /** Of the metric; those whose `id` ends with `Us` are microseconds before. */
   readonly unit?: 'seconds' | 'ratio';
-  /** One sentence. */
   readonly help: string;
 }
 

@@ -1,4 +1,3 @@
-/** The calls of sessions: rows, columns, bars and sentences that every shell shares. */
 import { countOf, sortedCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
 import { withoutEnd } from '../../base/text';
@@ -17,7 +16,6 @@ export function callRows(step: Step): StepRow[] {
   const { index, calls = [] } = step;
   const sessions = sessionRows(step);
   return calls.map(({ name: call, entry, errors, came, ...counts }) => {
-    // Two use cases may have calls of one name.
     const { brokenOffAt = {} } = sessions.find(({ name }) => name === entry)?.sessions ?? {};
     const broken = Object.hasOwn(brokenOffAt, call) ? brokenOffAt[call]! : 0;
     const row = {
@@ -71,10 +69,8 @@ export interface CallBar {
   readonly us: Readonly<Record<'p50' | 'p99' | 'max', number>>;
 }
 
-/** What is faster makes no difference to anybody. */
 const shortestUs = 100;
 
-/** Of those that have a latency. */
 export function callBars(rows: readonly StepRow[]): {
   bars: CallBar[];
   leastUs: number;
@@ -95,7 +91,6 @@ export function callBars(rows: readonly StepRow[]): {
   return { bars, leastUs: shortestUs, mostUs };
 }
 
-/** Places where sessions broke off that are named. */
 const mostPlaces = 10;
 
 /** `2,000 started`, `1,998 completed`, `2 broken off at GetHistory`, …: what there is to say, each a part of a sentence. */
@@ -124,8 +119,8 @@ function outcomes(
 }
 
 /**
- * Of each step one sentence on its sessions, those of each use case of a mix apart, and one on each of their calls that had
- * errors: `GetHistory: 2 invocation: "history is busy"`.
+ * One sentence on the sessions of each step, and one on each call with errors: `GetHistory: 2 invocation: "history is
+ * busy"`.
  */
 export function sessionSentences(steps: readonly Step[], texts: PanelStrings): string[] {
   return steps.flatMap((step) => {
@@ -141,14 +136,10 @@ export function sessionSentences(steps: readonly Step[], texts: PanelStrings): s
   });
 }
 
-/** The sessions of a step, those of each use case of a mix apart. */
 interface SessionPart {
-  /** Absent where there is one use case that has sessions. */
   readonly entry?: string;
   readonly calls: readonly StepRow[];
-  /** `2,000 started, 1,998 completed, 2 broken off at GetHistory`. */
   readonly parts: string;
-  /** `['GetHistory', '2 invocation: "history is busy"']` of each call that had errors. */
   readonly errors: readonly (readonly [call: string, words: string])[];
 }
 

@@ -1,4 +1,3 @@
-/** What was seen of the server beside the load, in words, tables and charts that every shell shares. */
 import { say, sentence, type Words } from '../../base/sentence';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import {
@@ -34,7 +33,6 @@ function observedValue(unit: ObservedUnit, value: number): string {
   return `${formatCount(value, decimals)}${unit === 'perSecond' ? ' /s' : ''}`;
 }
 
-/** A server may name its series as it likes. */
 const longestLabel = 120;
 
 export function observedTable(
@@ -70,7 +68,6 @@ const findingTexts = {
   loadFull: 'the load of the service was {1} from second {0} on',
 } as const satisfies Readonly<Record<ObservedFinding['code'], string>>;
 
-/** `the server's thread-pool queue grew from second 12 on`. */
 export function findingWords({ code, fromS, value, name }: ObservedFinding): Words {
   const words = sentence(
     findingTexts[code],
@@ -81,11 +78,9 @@ export function findingWords({ code, fromS, value, name }: ObservedFinding): Wor
   return place === undefined ? words : sentence('{0} ({1})', words, place);
 }
 
-/** `Step 2: the server's thread-pool queue grew from second 12 on.` */
 export const findingSentence = (finding: ObservedFinding): string =>
   `Step ${formatCount(finding.step)}: ${say(findingWords(finding))}.`;
 
-/** Of one step, each kind of finding once; the earliest first. */
 export function findingsOfStep(observed: Observed | undefined, step: number): ObservedFinding[] {
   return (observed?.findings ?? [])
     .filter((finding) => finding.step === step)

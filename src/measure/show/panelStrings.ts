@@ -9,16 +9,14 @@ export const howTexts = {
   agents: 'on {0} agents',
 } as const;
 
-/** What has answered in place of a service or a deployed hub. */
 export const emulatedTexts = {
   embeddedHub: 'against the embedded hub',
   emulator: 'against an emulator',
 } as const;
 
 /**
- * Every text of the panel that is not a sentence of the run itself, in English. The host translates the
- * values and sends them along; `{0}`, `{1}` … stand for what is filled in. It is a table of texts without
- * code, which is why it may stand between host and panel.
+ * Texts of the panel in English, without code, so that it may stand between host and panel. The host translates the
+ * values; `{0}`, `{1}` … are filled in.
  */
 export const panelStrings = {
   waiting: 'Waiting for the first numbers …',

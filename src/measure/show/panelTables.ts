@@ -1,4 +1,3 @@
-/** Tables of a run as the panel and the report show them, in the words of the one who shows them. */
 import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
@@ -33,7 +32,6 @@ export interface TextTable {
   readonly textColumns: readonly number[];
 }
 
-/** The last `most` rows of that kind. */
 export function rowTable(
   kind: RowKind,
   rows: readonly StepRow[],
@@ -50,7 +48,6 @@ export function rowTable(
   };
 }
 
-/** Longest name of a use case or call that is shown; a file may hold anything. */
 const longestName = 60;
 
 function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, texts: PanelStrings): string {
@@ -77,10 +74,8 @@ function verdictWord(status: string, texts: PanelStrings): string {
 const known = (texts: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(texts, name) ? texts[name] : undefined;
 
-/** Longest error text shown; a server may send anything. */
 const longestExample = 300;
 
-/** Each class of error with its count, its meaning, and a text that was kept. Most frequent first. */
 export function errorTable(
   errors: ErrorCounts,
   texts: PanelStrings,
@@ -108,7 +103,6 @@ export function generatorTable(
     value === undefined ? dash : formatShare(value);
   const rows = [
     [texts.cpuShare, share(health?.cpuShare)],
-    // Known when the step is over.
     [texts.cpuPerMessage, latencyOrDash(health?.cpuUsPerMessage || undefined, dash)],
     // Nothing measured: a worker that sends all the time sets no timer that could be late.
     [texts.loopDelay, latencyOrDash(health?.loopDelayP99Us || undefined, dash)],
@@ -121,7 +115,6 @@ export function generatorTable(
   return { heads: [], rows, textColumns: [0] };
 }
 
-/** Latencies of a step from the intended time, and from the real send where these are known. */
 export function spectrumTable(
   due: LatencySummary,
   sent: LatencySummary | undefined,
@@ -141,7 +134,6 @@ export function spectrumTable(
 export const seriesLabel = ({ label }: SeriesSpec, texts: Texts<SeriesText>): string =>
   typeof label === 'string' ? label : texts[label.key];
 
-/** Most rows of a table beside a chart: a person reads it, a longer run is summed up. */
 const mostPoints = 120;
 
 /** The points of a chart over time; `summed` says so where a row stands for several seconds. */
@@ -167,7 +159,6 @@ export function chartTable(
   };
 }
 
-/** Names of the texts for what a search varies. */
 export const searchTexts = {
   senders: 'searchSenders',
   rate: 'searchRate',

@@ -22,7 +22,6 @@ import {
   type SearchSummary,
 } from '../../base/searchSummary';
 
-/** For one, and for more. */
 const kindTexts: Readonly<Record<SearchKind, readonly [string, string]>> = {
   senders: ['{0} sender', '{0} senders'],
   rate: ['{0} msg/s', '{0} msg/s'],
@@ -49,7 +48,6 @@ const limitTexts: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
   rate: formatRate,
 };
 
-/** Value and limit in words, by the unit of the objective; undefined where there is no such objective. */
 export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
   const objective = objectiveOf(metric);
   if (objective === undefined) return undefined;
@@ -76,7 +74,6 @@ export function brokenWords(broken: BrokenObjective): Words {
 export const widthOf = ({ low, high }: Pick<SearchSummary, 'low' | 'high'>): number | undefined =>
   low === null || high === null ? undefined : (high - low) / low;
 
-/** What a person reads first: a sign, what became of the run, and why. */
 export interface Headline {
   readonly sign: '✓' | '✗' | '⚠' | '■';
   readonly lead: Words;
@@ -94,7 +91,6 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
   const frame = low !== null && high === null ? { frame: '{0}: {1}' as const } : {};
   const broken = search.broken === null ? undefined : brokenWords(search.broken);
   const withFacts = (said: Words): Words => sentence('{0} {1}', said, factsOf(search));
-  /** What has held or not, then by what. */
   const judged = (sign: Headline['sign'], lead: Words): Headline =>
     broken === undefined
       ? { sign, lead, frame: '{0} {1}', rest: factsOf(search) }
@@ -155,7 +151,6 @@ function intervalWords({ of, low, high }: SearchSummary): Words {
     : sentence('passed at {0}, failed at {1}', words(low), formatCount(high));
 }
 
-/** What is known where a step could not be offered, or was disturbed each time it was tried. */
 function notOffered(search: SearchSummary, first: VerdictReason | undefined): Headline {
   const { low, high, steps, precision } = search;
   const words = (value: number): Words => valueWords(search, value);
@@ -205,21 +200,16 @@ function factsOf({ steps, elapsedMs }: SearchSummary): Words {
   );
 }
 
-/** All steps with one value. */
 export interface TriedValue {
   readonly value: number;
-  /** Rising by time, never empty. */
   readonly steps: SearchSummary['steps'];
-  /** The one whose numbers are shown. */
   readonly shown: SearchStep;
-  /** Of its steps: how many were judged, how many of these held, and how many were not offered in time. */
   readonly judged: number;
   readonly held: number;
   readonly invalid: number;
   readonly standing: 'held' | 'missed' | 'contested' | 'invalid' | 'open';
 }
 
-/** The values that were tried, rising. */
 export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
   return triesByValue(steps).map((own) => {
     const shown = shownStep(own);

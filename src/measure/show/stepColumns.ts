@@ -1,4 +1,3 @@
-/** How measured steps are shown: columns and sentences that every shell shares. */
 import { countOf } from '../../base/errorClass';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { formatCount, formatShare, formatBytes } from '../../base/units';
@@ -8,7 +7,7 @@ import {
   type LatencySummary,
   type ShownPercentiles,
 } from '../latencySummary';
-import type { PushedSummary } from '../pushed';
+import type { PushedSummary } from '../summary';
 import type { StepProgress } from '../snapshot';
 import {
   type GeneratorHealth,
@@ -29,7 +28,6 @@ export const tooFew = '–';
 
 /** Each view writes values in its own way, by their unit: `4,100`, `41ms`, `41 ms`; CSV has them as they are. */
 export interface StepColumn {
-  /** In CSV. */
   readonly id: string;
   /** In English; tables of texts begin it with a small letter, the panel translates it. */
   readonly head: string;
@@ -263,7 +261,6 @@ const callColumns: readonly StepColumn[] = [
   },
 ];
 
-/** Of tables of what hubs sent on their own. */
 const pushedColumns: readonly StepColumn[] = [
   {
     ...{ id: 'pushed.step', head: 'Step', unit: 'count', views: ['panel'], place: 1 },
@@ -336,7 +333,6 @@ export const smallHead = ({ head }: StepColumn): string =>
 
 export const columnText = (id: string): `column.${string}` => `column.${id}`;
 
-/** By {@link columnText}, in English. */
 export const columnTexts = (): Record<`column.${string}`, string> =>
   Object.fromEntries(
     [...stepColumns, ...callColumns, ...pushedColumns]
@@ -368,30 +364,23 @@ function generatorWords({
 /** What is known of a step, of one use case of a mix in it, or of a call of its sessions; what is not known yet is absent. */
 export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly index: number;
-  /** Name of the use case where it is one of a mix. */
   readonly name?: string;
   /** Of a session, where the row is that of one; see {@link import('../summary').CallSummary}. */
   readonly call?: string;
   readonly times?: number;
   readonly recorded?: number;
-  /** Sessions that ended there before their time; absent: none. */
   readonly brokenOff?: number;
-  /** Of what hubs sent on their own, where the row is that of one name. */
   readonly push?: PushedSummary;
   readonly sessions?: SessionSummary;
   readonly seconds?: number;
-  /** Of the measured time. */
   readonly errors?: number;
-  /** Before it, in the warm-up of the step. */
   readonly warmupErrors?: number;
   readonly generator?: Pick<GeneratorHealth, 'cpuShare' | 'valid' | 'cause'> &
     Partial<GeneratorHealth>;
-  /** See {@link StepSummary}. */
   readonly clockErrorUs?: number;
   readonly clockJumps?: number;
   readonly agentsComplete?: number;
   readonly verdict?: VerdictStatus;
-  /** The step that is going on. */
   readonly current?: boolean;
   /** Time left, e.g. `0:12`; at most 4 characters. */
   readonly left?: string;
@@ -411,7 +400,6 @@ export function rowOfProgress({ outstanding, over, ...row }: StepProgress): Step
   return { ...row, ...(over && { lost: outstanding }) };
 }
 
-/** None where there is only one use case. */
 export function entryRows(step: StepSummary | StepProgress): StepRow[] {
   const { index, entries = [] } = step;
   const seconds = 'seconds' in step ? { seconds: step.seconds } : {};
@@ -422,10 +410,8 @@ export function entryRows(step: StepSummary | StepProgress): StepRow[] {
   });
 }
 
-/** Names that a table of them has of each step: those that came most often. */
 const mostPushedRows = 20;
 
-/** Of each step what hubs sent on their own; none where they sent nothing. */
 export const pushedRows = (steps: readonly (StepSummary | StepProgress)[]): StepRow[] =>
   steps.flatMap(({ index, pushed = [] }) =>
     pushed.slice(0, mostPushedRows).map((each) => ({ index, push: each })),

@@ -1,4 +1,3 @@
-/** What charts over time show, in every shell: lines, how seconds become points, and the steps behind them. */
 import { countOf } from '../../base/errorClass';
 import { latencyAt, type LatencySummary } from '../latencySummary';
 import type { Observed } from '../observed';
@@ -17,7 +16,6 @@ export const combineOf: Readonly<Record<ChartUnit, Combine>> = {
   count: 'last',
 };
 
-/** Names of texts of the panel. */
 export type SeriesText =
   | 'offered'
   | 'sent'
@@ -30,7 +28,6 @@ export type SeriesText =
 export interface SeriesSpec {
   /** Also the name of its colour in style sheets, without `--line-`. */
   readonly id: string;
-  /** Of percentiles, which have the same name everywhere, or a text of the panel. */
   readonly label: string | { readonly key: SeriesText };
   readonly dash: readonly number[];
   readonly widthPx: number;
@@ -121,7 +118,6 @@ export const timeCharts: readonly TimeChartSpec[] = [
     id: 'rates',
     title: 'ratesChart',
     unit: 'perSecond',
-    // On one axis, so that they can be compared.
     right: [],
     series: [
       rate('offered', [], 5, ({ offered, seconds }) => perSecond(offered, seconds)),
@@ -153,7 +149,6 @@ function perSecond(amount: number, seconds: number): number | null {
 export interface Columns {
   readonly seconds: readonly number[];
   readonly lines: readonly (readonly (number | null)[])[];
-  /** Snapshots in one point. */
   readonly perPoint: number;
 }
 
@@ -166,7 +161,6 @@ export class ChartColumns {
 
   constructor(private readonly spec: TimeChartSpec) {}
 
-  /** At most `most` points. */
   of(all: readonly Snapshot[], most: number): Columns {
     const { seen } = this;
     const goesOn = seen.length > 0 && all[0] === seen[0] && all[seen.length - 1] === seen.at(-1);
@@ -237,7 +231,6 @@ export function thin(columns: Columns, combine: Combine, most: number): Columns 
   };
 }
 
-/** Several values of a line as one; null when all of them are gaps. */
 export function combined(values: readonly (number | null)[], combine: Combine): number | null {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
@@ -277,7 +270,6 @@ export interface StepBand {
   readonly toS: number;
 }
 
-/** Of lists that charts ask for again and again. */
 const knownBands = new WeakMap<readonly Snapshot[], readonly StepBand[]>();
 
 export function stepBands(snapshots: readonly Snapshot[]): readonly StepBand[] {

@@ -5,7 +5,7 @@ import { formatCount, formatDurationMs } from '../../base/units';
 import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
 import { english, type Translate } from '../../base/text';
 import { advised, ownWords, reasonWords } from '../judge/reason';
-import { latenessTexts, thisMachineUs } from './latenessWords';
+import { latenessTexts, thisMachineUs } from './chartWords';
 import { shownLatency } from '../latencySummary';
 import { latencyWords } from '../../base/objectives/limitWords';
 import { isPlainEnding } from '../judge/verdict';
@@ -23,7 +23,6 @@ import {
   type VerdictReason,
 } from '../summary';
 
-/** A stored result is one. */
 export type JudgedRun = Pick<
   RunSummary,
   'steps' | 'connections' | 'ending' | 'plannedSteps' | 'search'
@@ -39,13 +38,12 @@ export function verdictSentence(run: JudgedRun, t: Translate = english): string 
   return `${sign} ${say(words, t)}`;
 }
 
-/** For who does not know the language yet. */
+/** Before a language is chosen. */
 export function verdictWords(run: JudgedRun): { readonly sign: string; readonly words: Words } {
   const { sign, lead, frame = '; ', rest } = headlineOf(run);
   return { sign, words: rest === undefined ? lead : { text: frame, values: [lead, rest] } };
 }
 
-/** The same in two sentences, for who shows them apart. */
 export interface VerdictSentences {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly sign: string;
@@ -61,7 +59,6 @@ export function verdictSentences(run: JudgedRun, t: Translate): VerdictSentences
   return { tone, sign, lead: wholeSentence(lead, t), rest: wholeSentence(rest, t) };
 }
 
-/** Reasons of a verdict that its first sentence does not say. */
 export const otherReasons = (run: JudgedRun, t: Translate = english): string[] => {
   const first = verdictSentence(run, t);
   const said = run.verdict.reasons.map((reason) => say(reasonWords(reason), t));
@@ -76,7 +73,7 @@ function headlineOf(run: JudgedRun): Headline {
   return { ...headline, rest: joined([...(rest === undefined ? [] : [rest]), ...more]) };
 }
 
-/** `3 of 8 sessions broke off`, of all steps: calls that were not made for it are not lost, so that no objective of latency has them. */
+/** Calls that broken-off sessions never made are not lost, so no latency objective has them. */
 function sessionsPart({ steps }: JudgedRun): Words[] {
   let [started, broken] = [0, 0];
   for (const { sessions } of steps) {
@@ -91,7 +88,6 @@ function sessionsPart({ steps }: JudgedRun): Words[] {
 /** Of all that was due; less is not worth a word beside the verdict. */
 const leastSkippedShare = 0.01;
 
-/** `259 of 480 messages were due at senders, or for clients, that were not connected`, of all steps, where no objective says it. */
 function skippedPart({ steps, verdict: { reasons } }: JudgedRun): Words[] {
   let [offered, skipped] = [0, 0];
   for (const step of steps) {
@@ -110,7 +106,6 @@ function skippedPart({ steps, verdict: { reasons } }: JudgedRun): Words[] {
   ];
 }
 
-/** `the server's thread-pool queue grew from second 12 on`, of the last step or of the one that failed. */
 function observedPart({ steps, observed }: JudgedRun): Words[] {
   const step = steps.find(({ verdict }) => verdict.status === 'fail') ?? steps.at(-1);
   return step ? findingsOfStep(observed, step.index).map(findingWords) : [];
@@ -158,10 +153,8 @@ function whyEnded({ ending, verdict: { reasons } }: JudgedRun): VerdictReason | 
   return first && isPlainEnding(first, ending) && ending !== 'workerLost' ? undefined : first;
 }
 
-/** Of reasons in which the generator has no part. */
 const isSelfExplaining = (code: string): boolean => code === 'nothingSent' || isDisturbance(code);
 
-/** Of a run that its first bad step has ended: `steps 2 and 3 were not run`. */
 function notRunWords({ ending, steps, plannedSteps = 0 }: JudgedRun): Words[] {
   const from = (steps.at(-1)?.index ?? 0) + 1;
   if (ending !== 'threshold' || plannedSteps < from) return [];
@@ -265,7 +258,6 @@ function connectionWords({ connections }: JudgedRun): Words {
   return joined([opened, droppedWords(connections)], ', ');
 }
 
-/** `none dropped`; `80 closed by us, none dropped otherwise`, each time that a connection was closed. */
 function droppedWords({ dropped, life }: ConnectionSummary): Words {
   const count = formatCount(dropped);
   if (!life?.closed) return dropped ? sentence('{0} dropped', count) : sentence('none dropped');

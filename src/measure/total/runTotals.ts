@@ -1,4 +1,3 @@
-/** Sums of what all workers have counted: by run, by step and by second. */
 import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
 import { latenessUs } from '../../base/objectives/lateness';
@@ -34,7 +33,6 @@ const examplesPerClass = 3;
 const keptDrops = 100;
 const connectionFields = Object.keys(noConnections) as (keyof ConnectionCounts)[];
 
-/** Of whose part a step is invalid most of all, by the code of the reason. */
 const shortcomings: Readonly<Partial<Record<string, Parameters<AgentTotals['worst']>[1]>>> = {
   ...{ cpu: 'cpuShare', suspended: 'suspendedUs' },
   'send-rate': 'unsent',
@@ -46,7 +44,6 @@ export class RunTotals {
   readonly errorExamples: ErrorExample[] = [];
   private readonly soFar = new Map<number, ConnectionCounts>();
   private readonly connectionSums: Record<keyof ConnectionCounts, number> = { ...noConnections };
-  /** Run time of each worker's latest sample, microseconds. */
   private readonly sampledUs = new Map<number, number>();
   private readonly connectTimes = new LatencyHistogram();
   private readonly phaseTimes = new Map<ConnectPhase, LatencyHistogram>();
@@ -54,9 +51,7 @@ export class RunTotals {
   private readonly life = new LifeTotals();
   /** Of agents that were lost: what they had counted stays, what they held is gone. */
   private readonly lost = new Set<number>();
-  /** Of each worker that has some. */
   private readonly unsettledOf = new Map<number, Unsettled>();
-  /** Of each agent how often a clock was found to have been moved. */
   private readonly clockJumps = new Map<number, number>();
   /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
@@ -117,7 +112,6 @@ export class RunTotals {
     this.soFar.set(worker, counts);
   }
 
-  /** Into the step that is going on. */
   private addClock(agent: number, { errorUs, jumps }: ClockSample): void {
     const more = Math.max(0, jumps - (this.clockJumps.get(agent) ?? 0));
     this.clockJumps.set(agent, jumps);
@@ -125,7 +119,6 @@ export class RunTotals {
     if (step?.verdict === undefined) step?.clocks.note(agent, { errorUs, jumps: more });
   }
 
-  /** Agents with what they have measured. */
   ofAgents(agents: readonly AgentProgress[]): readonly AgentProgress[] {
     return this.agents.with(agents);
   }
@@ -138,14 +131,12 @@ export class RunTotals {
     });
   }
 
-  /** Nothing of the worker follows. */
   lose(worker: number): void {
     this.lost.add(worker);
     this.sampledUs.delete(worker);
     this.unsettledOf.delete(worker);
   }
 
-  /** Messages of which it is not certain yet how many deliveries are to be expected. */
   get unsettled(): number {
     return this.sumOfUnsettled('messages');
   }
@@ -214,7 +205,6 @@ export class RunTotals {
     };
   }
 
-  /** The same with how long connecting took, as steps are judged. */
   judgedConnections(requested: number): JudgedConnections {
     const connectAtShareUs = (share: number): number => this.connectTimes.valueAtShare(share);
     return { ...this.connectionCounts(), requested, connectAtShareUs };
@@ -293,7 +283,6 @@ function quantilesOf(histogram: LatencyHistogram): Quantiles {
 export class AgentTotals {
   private readonly agents = new Map<number, OneAgent>();
 
-  /** @param agentOf whose worker it is, from 0 */
   constructor(private readonly agentOf: (worker: number) => number) {}
 
   add({ worker, steps, generator }: Pick<WorkerSample, 'worker' | 'steps' | 'generator'>): void {
@@ -304,7 +293,6 @@ export class AgentTotals {
     if (generator.step > 0) agent.addGenerator(worker, generator);
   }
 
-  /** Agents with what they have measured. */
   with(agents: readonly AgentProgress[]): AgentProgress[] {
     return agents.map((agent) => {
       const lastStep = this.lastStepOf(agent.index - 1);
@@ -324,7 +312,6 @@ export class AgentTotals {
     return worst?.index;
   }
 
-  /** Absent where it has measured nothing. */
   lastStepOf(agent: number): AgentStep | undefined {
     return this.agents.get(agent)?.summary();
   }

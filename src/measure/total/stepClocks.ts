@@ -15,7 +15,6 @@ export class StepClocks {
   private readonly moved = new Set<number>();
   /** Of agents that deliveries between them prove to differ by so much, microseconds: by receiver, then by sender. */
   private readonly ahead = new Map<number, Map<number, number>>();
-  /** How often a clock was found to have been moved. */
   jumps = 0;
 
   note(agent: number, { errorUs, jumps }: ClockSample): void {
@@ -25,7 +24,6 @@ export class StepClocks {
     this.moved.add(agent);
   }
 
-  /** @param ahead see {@link import('../sample').StepSample} */
   came(receiver: number, ahead: readonly number[]): void {
     const of = this.ahead.get(receiver) ?? new Map<number, number>();
     this.ahead.set(receiver, of);
@@ -44,8 +42,8 @@ export class StepClocks {
   }
 
   /**
-   * Why nothing can be said of how long deliveries between agents took; undefined: something can. No delivery is quicker
-   * than nothing: one that came before it was sent shows by how much two clocks differ at least.
+   * Why latency between agents says nothing. A delivery that came before it was sent shows by how much two clocks
+   * differ at least.
    */
   get problem(): Words | undefined {
     const [first] = this.moved;

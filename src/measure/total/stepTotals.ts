@@ -1,17 +1,7 @@
-import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
-import type { JudgedDeliveries } from '../../base/objectives/objective';
-import { sloOfStep, type Slo } from '../../base/slo';
-import { LatencyHistogram } from '../histogram';
-import type { AbortWatch } from '../judge/abortWatch';
-import { LatencyBlocks } from '../latencyBlocks';
-import { generatorProblem, judgedAgain, judgeStep } from '../judge/verdict';
-import type { RecoveryWatch } from '../judge/recoveryWatch';
-import { WaitingWatch } from '../judge/waitingWatch';
-import { judgedLatency, type JudgedLatency } from '../latencySummary';
-import { PushedCounts } from '../pushed';
-import { StepClocks } from './stepClocks';
-import { WorstLateness } from './worstLateness';
+import type { Lateness } from '../../base/objectives/lateness';
 import {
+  type StepSample,
+  PushedCounts,
   MembershipCounts,
   MessageCounts,
   SessionCounts,
@@ -20,8 +10,17 @@ import {
   type CountsSample,
   type EntrySample,
   type GeneratorSample,
-  type StepSample,
 } from '../sample';
+import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
+import type { JudgedDeliveries } from '../../base/objectives/objective';
+import { sloOfStep, type Slo } from '../../base/slo';
+import { LatencyHistogram } from '../histogram';
+import type { AbortWatch } from '../judge/abortWatch';
+import { LatencyBlocks } from '../latencyBlocks';
+import { generatorProblem, judgedAgain, judgeStep } from '../judge/verdict';
+import { type RecoveryWatch, WaitingWatch } from '../judge/stepWatches';
+import { judgedLatency, type JudgedLatency } from '../latencySummary';
+import { StepClocks } from './stepClocks';
 import type {
   CallProgress,
   EntryProgress,
@@ -42,9 +41,7 @@ import type {
 
 interface CallFacts {
   readonly name: string;
-  /** Where each session makes it a fixed number of times that is not 1. */
   readonly times?: number;
-  /** Of a replay. */
   readonly recorded?: number;
   /** Client method that is only counted: nothing of it is sent or expected. */
   readonly comes?: string;
@@ -53,7 +50,6 @@ interface CallFacts {
 interface EntryFacts {
   readonly name: string;
   readonly senders: number;
-  /** Where it has sessions. */
   readonly calls?: readonly CallFacts[];
 }
 
@@ -113,7 +109,6 @@ class MessageTotals extends MessageCounts {
     return { received, receivedLater, late, extra: this.extra + (this.isUnsaid ? 0 : surplus) };
   }
 
-  /** All that has come of what was expected, whenever. */
   get arrived(): number {
     return this.received + this.late;
   }
@@ -142,7 +137,6 @@ class MessageTotals extends MessageCounts {
     return { latencyAtShareUs: (share) => this.latency.valueAtShare(share) };
   }
 
-  /** `elapsedS`: measured seconds so far. */
   messageProgress(senders: number, elapsedS: number): MessageProgress {
     const { offered, skipped, sent, expected } = this;
     const { received, receivedLater } = this.delivered();
@@ -190,7 +184,6 @@ class MessageTotals extends MessageCounts {
   }
 }
 
-/** What a part may be of a whole. */
 const within = (part: number, whole: number): number => Math.max(0, Math.min(part, whole));
 
 /** A sum that has something unknown in it is unknown. */
@@ -251,9 +244,7 @@ const sessionSummary = (
   ...{ brokenOffAt, durationUs: duration.summary() },
 });
 
-/** Of one entry, or of a step that has only one. */
 class SendingTotals extends MessageTotals {
-  /** Of its sessions, where it has any. */
   readonly calls: readonly CallTotals[];
   private readonly sessionCounts: SessionCounts | undefined;
   override readonly within: readonly MessageTotals[];
@@ -270,7 +261,6 @@ class SendingTotals extends MessageTotals {
     if (sessions !== undefined) this.sessionCounts?.add(sessions);
   }
 
-  /** Nothing where there are none. */
   get sessions(): SessionSummary | undefined {
     const { calls, sessionCounts } = this;
     if (sessionCounts === undefined) return undefined;
@@ -279,7 +269,6 @@ class SendingTotals extends MessageTotals {
     return sessionSummary(sessionCounts, brokenOffAt);
   }
 
-  /** Adds its sessions to those of others. */
   addTo(sum: SessionCounts): void {
     if (this.sessionCounts === undefined) return;
     const { started, completed, brokenOff, waiting, duration } = this.sessionCounts;
@@ -321,7 +310,6 @@ class EntryTotals extends SendingTotals {
 export interface StepFacts {
   readonly index: number;
   readonly senders: number;
-  /** Where there are several. */
   readonly entries?: readonly EntryFacts[];
   /** Of the only entry, where it has sessions. */
   readonly calls?: readonly CallFacts[];
@@ -329,22 +317,18 @@ export interface StepFacts {
   readonly listens?: boolean;
   /** Messages leave as calls to a service. */
   readonly byCalls?: boolean;
-  /** The last one that is planned. */
   readonly isLast?: boolean;
 }
 
-/** Over the measured time of a step. */
 interface WorkerLoad {
   elapsedUs: number;
   busyUs: number;
   gcUs: number;
 }
 
-/** Percentiles are of the sums only. */
 export class StepTotals extends SendingTotals {
   readonly errors: ErrorCounts = {};
   readonly warmupErrors: ErrorCounts = {};
-  /** One for each use case, where there are several. */
   readonly entries: readonly EntryTotals[];
   private readonly blocks = new LatencyBlocks();
   private readonly slip = new LatencyHistogram();
@@ -354,22 +338,16 @@ export class StepTotals extends SendingTotals {
   private readonly lateness = new WorstLateness();
   /** CPU time of the process over the measured time, set when that is over. */
   cpuUs = 0;
-  /** Measured time, set while and when it passes. */
   seconds = 0;
-  /** Set when the step is over. */
   connections: StepConnections | undefined;
-  /** Where connections are opened again. */
   recovery: RecoveryWatch | undefined;
   private membership: MembershipCounts | undefined;
   readonly pushed = new PushedCounts();
   private readonly waitingWatch = new WaitingWatch();
   /** All that was counted up to then (run time) is in the sums. */
   knownUs = 0;
-  /** Where the plan has several agents. */
   readonly clocks = new StepClocks();
-  /** Of those that are there, where the load comes from agents; set when the step is over. */
   agentsComplete: number | undefined;
-  /** Objectives while it goes on. */
   objectives: AbortWatch | undefined;
   /** Set once, after the drain: late deliveries no longer change it. */
   verdict: Verdict | undefined;
@@ -406,8 +384,8 @@ export class StepTotals extends SendingTotals {
   }
 
   /**
-   * All that was counted up to `fromUs` is in the sums, and nothing from after `toUs` (run time). Of what is expected so
-   * many deliveries are not certain: nobody is to be blamed for them yet.
+   * All that was counted up to `fromUs` is in the sums, nothing after `toUs` (run time); of what is expected
+   * `uncertain` deliveries are not certain yet.
    */
   watch(fromUs: number, toUs: number, uncertain = 0): void {
     const certain = this.expected - uncertain;
@@ -421,7 +399,6 @@ export class StepTotals extends SendingTotals {
     return sloOfStep(slo, this.facts.isLast === true);
   }
 
-  /** How long deliveries are waited for; undefined when that is not long, or the step is over. */
   waiting(): Waiting | undefined {
     return this.verdict === undefined ? this.waitingWatch.waiting() : undefined;
   }
@@ -447,7 +424,6 @@ export class StepTotals extends SendingTotals {
     this.suspendedUs = Math.max(this.suspendedUs, us);
   }
 
-  /** In its measured time or drain, which is not over. */
   get wasSuspended(): boolean {
     return this.suspendedUs > 0 && this.verdict === undefined;
   }
@@ -524,7 +500,6 @@ export class StepTotals extends SendingTotals {
     return { across: { errorUs, ...(problem !== undefined && { wrong: problem }), inside } };
   }
 
-  /** Nothing where the load comes from one process. */
   clockFacts(): Pick<StepSummary, 'clockErrorUs' | 'clockJumps'> {
     const { errorUs, jumps } = this.clocks;
     return {
@@ -533,7 +508,6 @@ export class StepTotals extends SendingTotals {
     };
   }
 
-  /** Those of all entries; nothing where there are none. */
   sessionProgress(): Pick<StepProgress, 'calls' | 'sessions'> {
     const sessions = this.allSessions();
     if (sessions === undefined) return {};
@@ -546,7 +520,6 @@ export class StepTotals extends SendingTotals {
     return { calls: this.eachCall((call, entry) => call.summary(entry, this.pushed)), sessions };
   }
 
-  /** Undefined where there are none. */
   private allSessions(): SessionSummary | undefined {
     const { entries, sessions: own } = this;
     if (own !== undefined || entries.every(({ calls }) => calls.length === 0)) return own;
@@ -592,5 +565,18 @@ export class StepTotals extends SendingTotals {
           ? cutShort
           : judgedAgain(verdict, this.deliveries(), this.sloFrom(slo)),
     };
+  }
+}
+
+/** How late the worst worker was in a step. */
+export class WorstLateness implements Lateness {
+  slipMaxUs = 0;
+  readGapMaxUs = 0;
+  unread = 0;
+
+  add({ slipMaxUs = 0, readGapMaxUs = 0, unread = 0 }: StepSample): void {
+    this.slipMaxUs = Math.max(this.slipMaxUs, slipMaxUs);
+    this.readGapMaxUs = Math.max(this.readGapMaxUs, readGapMaxUs);
+    this.unread += unread;
   }
 }

@@ -1,4 +1,3 @@
-/** Which earlier run a later one is compared with. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +17,7 @@ import {
   mostBaselines,
   readBaselines,
   writeKept,
-} from '../keptFile';
+} from '../historyFiles';
 import { readResult } from '../readResult';
 import { redactTarget } from '../redact';
 import type { Result } from '../result';
@@ -35,7 +34,7 @@ import {
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
-/** Whether it stands for a result that is looked for; anything else is a result folder or a `result.json`. */
+/** Anything else is a result folder or a `result.json`. */
 export const isBaselineWord = (which: string): boolean => baselineWords.includes(which);
 
 export interface BaselineQuestion {
@@ -48,16 +47,13 @@ export interface BaselineQuestion {
   readonly reference?: Parameters<typeof resolveReferences>[1];
 }
 
-/** Those that `best` looks at, newest first. */
 const mostResults = 50;
 
 /**
- * The result that a run is to be compared with: `kept`, the one that was made the baseline of the scenario; `last`,
- * the newest of the same file and target that passed and was not worse than its own baseline, or was made the baseline
- * all the same; `best`, of those that passed the one with the lowest p99 in its last step; or the one that is named. In
- * words why there is none.
- *
- * @throws ExpectedError `baseline-unlike` where a named one cannot be compared with such a run; as {@link readResult}
+ * `kept` is the baseline that somebody chose for the scenario; `last` the newest result of the same file and target
+ * that passed and was not worse than its own baseline; `best` the passed one with the lowest p99 in its last step;
+ * anything else names a result. @throws ExpectedError `baseline-unlike` where a named one cannot be compared with
+ * such a run; as {@link readResult}
  */
 export async function findBaseline(question: BaselineQuestion): Promise<FoundBaseline> {
   const { which, directory, scenarioName, scenario } = question;
@@ -98,7 +94,7 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
   };
 }
 
-/** Why `last` does not stand on it: a red run that is run again would be compared with itself. */
+/** A failed run that is repeated must not be compared with itself. */
 function faultOf({ verdict, baseline }: Result): string | undefined {
   if (verdict.status !== 'pass') return verdict.status === 'fail' ? 'failed' : verdict.status;
   return baseline?.verdict === 'worse' ? `worse than ${baseline.a.id}` : undefined;
@@ -106,7 +102,6 @@ function faultOf({ verdict, baseline }: Result): string | undefined {
 
 const mostNamed = 3;
 
-/** The newest by name, the others by their number. */
 export const someOf = (ids: readonly string[]): string =>
   listed(
     ids.length > mostNamed
@@ -114,11 +109,10 @@ export const someOf = (ids: readonly string[]): string =>
       : ids,
   );
 
-/** A result; or in words why nothing is compared. */
 export type FoundBaseline =
   | {
       readonly result: Result;
-      /** Newer results that `last` does not stand on, newest first, with the reason. */
+      /** Newer results that were skipped, newest first, each with its reason. */
       readonly passedOver?: readonly string[];
       readonly why?: undefined;
       readonly lookedIn?: undefined;
@@ -126,11 +120,9 @@ export type FoundBaseline =
   | {
       readonly result?: undefined;
       readonly why: string;
-      /** Where no result was found. */
       readonly lookedIn?: string;
     };
 
-/** @throws ExpectedError as {@link readResult} */
 async function comparable(place: string, scenario: Scenario): Promise<FoundBaseline> {
   const run = await readResult(place);
   if (run.kind !== 'result') return { why: 'its run was interrupted before it came to a result' };
@@ -157,7 +149,6 @@ function whyNot(result: Result, scenario: Scenario): string | undefined {
   return another ?? whyNoStep(result, scenario);
 }
 
-/** Why a run of this scenario can be compared with no result at all. */
 function neverCompared(scenario: Scenario): string | undefined {
   const { search, singleStepDurationMs } = scenario;
   if (search !== undefined)
@@ -169,7 +160,6 @@ function neverCompared(scenario: Scenario): string | undefined {
 
 const enoughWords = `at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;
 
-/** Why no step of the result can be compared with one that is planned. */
 function whyNoStep(result: Result, scenario: Scenario): string | undefined {
   const planned = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
     index,
@@ -197,14 +187,14 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
     : `its deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
 }
 
-/** Of this scenario, with its load and against its target, newest first; those that were broken off are none. */
+/** Newest first: results of the same scenario, load and target whose run was not broken off. */
 async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Result> {
   const { directory, scenarioName, scenario } = question;
   const name = nameOf(scenarioName);
   const all = await readdir(directory).catch((): string[] => []);
   const own = all.filter((each) => hasName(each, name)).sort((a, b) => (a < b ? 1 : -1));
   for (const each of own) {
-    // One that is damaged, or still being written, is none.
+    // Skips what is damaged or still being written.
     const run = await readResult(path.join(directory, each)).catch(() => undefined);
     if (run?.kind !== 'result') continue;
     const { result } = run;
@@ -214,11 +204,11 @@ async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Resul
   }
 }
 
-/** What folders of the scenario are called after their time. */
+/** What follows the time in the names of its result folders. */
 const nameOf = (scenarioName: string): string =>
   folderName(new Date(0), scenarioName).slice('1970-01-01T00-00-00-'.length);
 
-/** The same of a result. Older ones have only their id, in which a number stands where the name was taken. */
+/** Results without `scenarioName` have only their id, which may end in a number because the name was taken. */
 function ownNameOf({ id, scenarioName }: Result, directory: string): string {
   if (scenarioName !== undefined) return nameOf(scenarioName);
   const unnumbered = id.replace(/-\d+$/, '');
@@ -226,7 +216,7 @@ function ownNameOf({ id, scenarioName }: Result, directory: string): string {
   return scenarioNameOf(isNumbered ? unnumbered : id);
 }
 
-/** As the file names it, and where references stand for a URL, by what they stand for now. */
+/** References must be the same, and still stand for the same place. */
 function isSameTarget(
   { scenario, target }: Result,
   { scenario: asked, reference }: BaselineQuestion,
@@ -254,7 +244,6 @@ function placeOf(url: string): string {
   return host + pathname;
 }
 
-/** With a number where a name was taken. */
 function hasName(folder: string, name: string): boolean {
   const [, rest] = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.*)$/.exec(folder) ?? [];
   return rest?.startsWith(name) === true && /^(-\d+)?$/.test(rest.slice(name.length));
@@ -274,10 +263,8 @@ function bestOf(results: readonly Result[]): Result | undefined {
 }
 
 /**
- * Makes the run in that folder the baseline of its scenario, for `kept`.
- *
- * @returns the name of the scenario
- * @throws ExpectedError `baseline-unlike` for one that nothing can be compared with, `result-folder`; as {@link readResult}
+ * Makes a run the baseline of its scenario, for `kept`; returns the scenario's name. @throws ExpectedError
+ * `baseline-unlike` for one that nothing can be compared with, `result-folder`; as {@link readResult}
  */
 export async function keepBaseline(folder: string): Promise<string> {
   const run = await readResult(folder);
@@ -288,7 +275,7 @@ export async function keepBaseline(folder: string): Promise<string> {
   const [refused] = refusal(run.result);
   if (refused !== undefined) throw unkept(id, refused);
   const directory = path.dirname(at);
-  // Not by the folder, which may have a name that somebody gave it.
+  // Somebody may have renamed the folder.
   const scenario = ownNameOf(run.result, directory);
   const others = Object.entries(await readBaselines(directory)).filter(
     ([name]) => name !== scenario,

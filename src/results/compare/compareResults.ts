@@ -25,16 +25,16 @@ import { judgedLatency } from '../../measure/latencySummary';
 import type { StoredBlocks } from '../../measure/latencyBlocks';
 
 interface ComparingOptions {
-  /** 0…; change of a percentile up to which nothing is called better or worse. */
+  /** 0…; smaller changes of a percentile are neither better nor worse. */
   readonly tolerance?: number;
 }
 
-/** So that it ends within a second however long the runs were. */
+/** Keeps the time of a comparison below a second. */
 const mostPairs = 100;
 /** The same draws each time. */
 const seed = 1;
 
-/** How `b` stands to `a`, step by step. Where that cannot be said the verdict is `unlike`, with the reasons. */
+/** Compares `b` with the earlier `a` step by step; `unlike`, with reasons, where they cannot be compared. */
 export function compareResults(a: Result, b: Result, options: ComparingOptions = {}): Comparison {
   const { tolerance = defaultTolerance } = options;
   const differences = differencesOf(a, b);
@@ -74,7 +74,6 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   return withSentence({ ...of, verdict: worstOf(verdicts), steps, reasons });
 }
 
-/** Each of the later runs with the first one. */
 export const compareAll = (
   baseline: Result,
   others: readonly Result[],
@@ -101,7 +100,6 @@ const runOf = ({ id, startedAt, tool }: Result): ComparedRun => ({
 export const scenarioNameOf = (id: string): string =>
   id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?=.)/, '');
 
-/** Why a result is compared with none. */
 export function refusal({ id, search, verdict }: Result): string[] {
   if (search !== undefined)
     return [
@@ -115,13 +113,12 @@ export function refusal({ id, search, verdict }: Result): string[] {
 export const loadWords = ({ what, a, b }: Difference): string =>
   `another load: ${what} is ${a} in one and ${b} in the other`;
 
-/** A step that was broken off, or that this machine could not send, says nothing of the target. */
+/** Incomplete and invalid steps say nothing of the target. */
 export const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
   status === 'pass' || status === 'fail';
 
 type Steps = Pick<Result, 'id' | 'steps'>;
 
-/** In a sentence why their repeats cannot be put together. */
 function poolsOf(a: Result, b: Result): readonly [Steps, Steps] | string {
   try {
     return [
@@ -163,7 +160,6 @@ function noPairWords(...runs: readonly [Steps, Steps]): string {
   return noCommonStep(before, now);
 }
 
-/** Why steps with these senders cannot be compared. */
 export const noCommonStep = (before: readonly number[], now: readonly number[]): string =>
   `the runs have no step with the same place and number of senders: baseline ${listedCounts(before)}, now ${listedCounts(now)}`;
 
@@ -185,14 +181,12 @@ type Facts = ReadonlyMap<string, string>;
 
 /** Keys of which the load is made: runs in which one of them differs measured different things. */
 const loadKeys = /^(config\.(connections|pacing|arrivals|stages)|scenario|scenarios)(\.|$)/;
-/** Judged afterwards; or no key of a file. */
 const otherwise: readonly string[] = ['slo', 'entries', 'target'];
 
-/** What the file says the load is, without what both runs have; empty where both can be compared. */
+/** Empty where both scenarios make the same load. */
 export const loadDifferences = (a: Scenario, b: Scenario): Difference[] =>
   differing(scenarioFacts(a), scenarioFacts(b)).filter(({ load }) => load === true);
 
-/** All that is not the same in both: load first, then the rest of the scenario, target, tool and machine. */
 function differencesOf(a: Result, b: Result): Difference[] {
   const found = [
     ...differing(scenarioFacts(a.scenario), scenarioFacts(b.scenario)),
@@ -201,7 +195,6 @@ function differencesOf(a: Result, b: Result): Difference[] {
   return [...found.filter(({ load }) => load), ...found.filter(({ load }) => !load)].slice(0, most);
 }
 
-/** A scenario has about a hundred keys. */
 const most = 200;
 
 function differing(a: Facts, b: Facts): Difference[] {
@@ -249,7 +242,6 @@ function scenarioFacts(scenario: Scenario): Facts {
   return facts;
 }
 
-/** What a file that says nothing has. */
 const isUsual = (name: string, value: unknown): boolean =>
   (name === 'arrivals' && value === 'even') || (name === 'repeat' && value === 1);
 
@@ -264,7 +256,6 @@ function addFacts(facts: Map<string, string>, name: string, value: unknown, leve
 
 const mostCharacters = 200;
 
-/** A stored value may be anything. */
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.slice(0, mostCharacters);

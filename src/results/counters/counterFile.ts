@@ -15,7 +15,7 @@ import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { streamsOf } from '../../usecases/registry';
 import { folderOf, readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
-import { replaceFile } from '../replaceFile';
+import { replaceFile } from '../safeFiles';
 import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
 
 /** One a second from the run's samples, or begin and end of each step where no sample has them. */
@@ -92,11 +92,7 @@ const stampBytes = 8;
 /** What a date can hold, either side of 1970 (ECMA-262, "Time Values and Time Range"). */
 const latestMs = 8.64e15;
 
-/**
- * The line as it stands in the file: JSON without blanks, the time to the second.
- *
- * @throws ExpectedError `result-damaged` when no date is that far away
- */
+/** @throws ExpectedError `result-damaged` when no date is that far away */
 export function counterText({ atMs, counters }: CounterLine): string {
   if (!(Math.abs(atMs) <= latestMs))
     throw new ExpectedError('result-damaged', 'The times in the result are not valid dates.');
@@ -105,13 +101,10 @@ export function counterText({ atMs, counters }: CounterLine): string {
 }
 
 /**
- * Makes lines of the samples of a run, one for each; before the first step there is one more where the
- * last sample of the ramp had not all connections. Warm-up and drain have none of their own: an epoch
- * begins with zeros when its step begins to be measured and ends with all that was counted for it after
- * exactly the measured time, so that rates taken from first to last line are those of the step.
- *
- * @param startedAtMs begin of the run, milliseconds since 1970
- * @returns a function that takes the samples one by one, in their order
+ * Turns samples, in their order, into lines. Warm-up and drain have none: an epoch starts at zeros when its step
+ * starts to be measured, and ends with all that was counted for it after exactly the measured time, so that rates
+ * from its first to its last line are those of the step. The ramp gets one more line where its last sample lacked
+ * connections.
  */
 export function counterLines(startedAtMs: number): (snapshot: Snapshot) => CounterLine[] {
   let begun = { epoch: 0, atMs: 0, reconnected: 0 };
@@ -157,7 +150,6 @@ export function counterLines(startedAtMs: number): (snapshot: Snapshot) => Count
   };
 }
 
-/** Lines of a result without samples: the connections, and begin and end of each step. */
 function counterLinesOfResult(result: Result): CounterLine[] {
   const { connections, steps } = result;
   const startedAtMs = Date.parse(result.startedAt);
@@ -209,9 +201,8 @@ function stepCounters(step: Counted): Counters {
 }
 
 /**
- * States as they are now: what was dropped, and is not back, has failed, as the Azure SignalR benchmark counted it. Those
- * that we close to open them again take no part for a moment, but a sample does not say which of them
- * are closed: they count as connected.
+ * As the Azure SignalR benchmark counted: what was dropped and is not back has failed. Connections that we close to
+ * reopen count as connected, since a sample does not say which they are.
  */
 function connectionCounters({
   connections,
@@ -231,10 +222,9 @@ function connectionCounters({
 const quantileNames = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as const;
 
 /**
- * Adds what the Azure SignalR benchmark wrote in each line and samples do not have. Joins, leaves and what streams lost
- * are known at the end of each step, and are 0 at its begin: between the two they are absent. Times of
- * connections that come and go are known of the whole run only: those of reconnecting stand at the end of
- * each step that had any, those that grow as long as the run goes on stand in the last line of all.
+ * Adds what samples lack. Joins, leaves and items lost are known at the end of each step only: 0 at its begin, absent
+ * between. Times of connections are known of the whole run: those of reconnecting stand at the end of each step that
+ * had any, the others in the last line.
  */
 export function withResultCounters(
   lines: readonly CounterLine[],

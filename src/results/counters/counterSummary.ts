@@ -9,7 +9,6 @@ import { latencyNames, type CounterLine, type Counters } from './counterFile';
 interface CounterEpoch extends Readonly<
   Record<'epoch' | 'connections' | 'senders' | 'sent' | 'received', number>
 > {
-  /** From the first to the last line of the epoch. */
   readonly seconds: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
@@ -35,7 +34,7 @@ const shares = [
   [0.99, 'p99'],
 ] as const;
 
-/** Takes lines one by one, in their order; only the first and the last of each epoch are kept. */
+/** Takes lines in their order. */
 export class CounterSummarizer {
   private first: CounterLine | undefined;
   private lastBefore: CounterLine | undefined;
@@ -107,7 +106,6 @@ const epochOf = (counters: Counters): number =>
 const connected = (counters: Counters): number =>
   counters['connection:connect:success'] ?? counters['connection:success'] ?? 0;
 
-/** Times stand in the file to the second. */
 const secondsBetween = (from: CounterLine, to: CounterLine): number =>
   Math.max(0, Math.floor(to.atMs / 1000) - Math.floor(from.atMs / 1000));
 
@@ -143,7 +141,6 @@ function epochLines(epoch: CounterEpoch, measured: LatencySummary | undefined): 
     `   Read throughput: ${bytesText(rate(receivedBytes))}`,
     ' Latency:',
     ...latencyLines(epoch, measured),
-    // The Azure SignalR benchmark counted these and left them out of its summary.
     ...(epoch.streamItemMissing > 0 ? [` Missing in streams: ${epoch.streamItemMissing}`] : []),
     ...(epoch.reconnected > 0 ? [` Reconnect: ${epoch.reconnected}`] : []),
     ...(epoch.connectP99Ms > 0 ? [` 99% time to connect (ms): ${epoch.connectP99Ms}`] : []),
@@ -254,8 +251,8 @@ const hourMs = 3_600_000;
 const halfDayMs = 12 * hourMs;
 
 /**
- * Milliseconds of the times of a file, which rise. The Azure SignalR benchmark wrote hours from 1 to 12 without saying
- * which half of the day: a time that goes back by half a day has passed one o'clock.
+ * Times of a file rise. The Azure SignalR benchmark wrote hours from 1 to 12 without the half of the day: a time that
+ * goes back by half a day has passed one o'clock.
  */
 function risingTimes(): (time: string) => number | undefined {
   let [last, shiftMs] = [-Infinity, 0];

@@ -8,8 +8,9 @@ import type {
   ComparedStep,
   Comparison,
 } from '../../measure/compare/comparison';
-import { comparedRows, type ComparedRow } from '../../measure/compare/comparisonRows';
 import {
+  comparedRows,
+  type ComparedRow,
   changeWords,
   comparedLatency,
   decidingStep,

@@ -9,7 +9,7 @@ import {
   type StoredRun,
 } from '../../results/readResult';
 import path from 'node:path';
-import { replaceFile } from '../../results/replaceFile';
+import { replaceFile } from '../../results/safeFiles';
 import { fileProblem, folderName, makeFolders } from '../../results/resultFolder';
 
 type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {

@@ -7,20 +7,26 @@ import { latencyOrLost } from '../../measure/show/chartWords';
 import { callBars, callRows, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
 import { generatorTable, searchTexts } from '../../measure/show/panelTables';
-import { isEmpty, reports, type ReportedRun } from '../../measure/report/reportTables';
 import {
+  isEmpty,
+  reports,
+  type ReportedRun,
   decisiveStep,
   lossesOf,
   numbersOf,
   reportTiles,
   type ReportTile,
-} from '../../measure/report/reportTiles';
+} from '../../measure/report/reportModel';
 import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot } from '../../measure/snapshot';
 import { couldNotConnect, type GeneratorHealth, type StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
-import { otherReasons as otherDifferences, stateOf } from '../../measure/compare/comparisonWords';
-import { changeMarks, comparedRows } from '../../measure/compare/comparisonRows';
+import {
+  otherReasons as otherDifferences,
+  stateOf,
+  changeMarks,
+  comparedRows,
+} from '../../measure/compare/comparisonWords';
 import { panelStrings } from '../../measure/show/panelStrings';
 import { reportedPart, type InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';

@@ -6,14 +6,14 @@ import { formatCount } from '../../base/units';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
 import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
 import { observedCharts } from '../../measure/show/observedWords';
-import { curveOf } from '../../measure/show/latencyCurve';
+import { curveOf } from '../../measure/histogram';
 import {
   axisShares,
   percentilePlace,
   placed,
   pointsOf,
   type SpectrumPoint,
-} from '../../measure/show/percentileAxis';
+} from '../../measure/latencySummary';
 import {
   columnsOf,
   rightAxisOf,

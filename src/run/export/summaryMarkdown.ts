@@ -6,7 +6,7 @@ import {
   reports,
   type ReportedRun,
   type ReportTable,
-} from '../../measure/report/reportTables';
+} from '../../measure/report/reportModel';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import { panelStrings } from '../../measure/show/panelStrings';
 import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';

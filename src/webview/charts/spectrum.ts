@@ -1,4 +1,4 @@
-import { decisiveStep } from '../../measure/report/reportTiles';
+import { decisiveStep } from '../../measure/report/reportModel';
 import { showsShare } from '../../base/measuringLimits';
 import { latencyShare } from '../../base/objectives/percentile';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
@@ -12,7 +12,7 @@ import {
   pointsOf,
   shareAt,
   type SpectrumPoint,
-} from '../../measure/show/percentileAxis';
+} from '../../measure/latencySummary';
 import { latestStep, type ShownRun } from '../panelState';
 import { createChooser, noted, type StateCard, type TableView } from '../tables/card';
 import { createChartCard } from './chartCard';

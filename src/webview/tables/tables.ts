@@ -1,8 +1,12 @@
 import { entryOf } from '../../base/collect';
 import { fill, latencyWords } from '../../base/objectives/limitWords';
 import { formatCount } from '../../base/units';
-import { reports, type ReportedRun, type ReportTable } from '../../measure/report/reportTables';
-import { decisiveStep } from '../../measure/report/reportTiles';
+import {
+  reports,
+  type ReportedRun,
+  type ReportTable,
+  decisiveStep,
+} from '../../measure/report/reportModel';
 import { callBars, callRows, stepOfCalls, type CallBar } from '../../measure/show/callTable';
 import { generatorTable } from '../../measure/show/panelTables';
 import { element } from '../element';

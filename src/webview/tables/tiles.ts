@@ -8,7 +8,7 @@ import {
   type ReportTile,
   type StepNumbers,
   type TileFacts,
-} from '../../measure/report/reportTiles';
+} from '../../measure/report/reportModel';
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isScenarioText } from '../../../src/extension/language/isScenarioText';
 import { statusIcons } from '../../../src/extension/results/resultsModel';
-import { latenessTexts } from '../../../src/measure/show/latenessWords';
+import { latenessTexts } from '../../../src/measure/show/chartWords';
 import { columnTexts } from '../../../src/measure/show/stepColumns';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { exporters } from '../../../src/run/export/exporters';

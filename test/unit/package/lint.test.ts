@@ -60,7 +60,7 @@ describe('the rules of the house in the linter', () => {
     const stream: Planted = ['src/record/some.ts', using('createWriteStream', 'node:fs')];
     const may = {
       'src/extension/notices.ts': notices.map(([, text]) => text).join(''),
-      'src/results/replaceFile.ts': using('writeFile, copyFile', 'node:fs/promises'),
+      'src/results/safeFiles.ts': using('writeFile, copyFile', 'node:fs/promises'),
     };
     const shown = notices.map(([name, text]): Planted => [`src/extension/run/${name}.ts`, text]);
     const files = [...shown, ...writing, ...reading, stream];

@@ -7,7 +7,7 @@ import { prepareRun, type RunParts } from '../../../src/run/prepareRun';
 import { runSession, type RunSession } from '../../../src/run/runSession';
 import type { RunRequest, Shell } from '../../../src/run/shell';
 import { fakeDeps, fakeRun } from '../cli/fakeDeps';
-import { readCalibrations } from '../../../src/results/calibrations';
+import { readCalibrations } from '../../../src/results/historyFiles';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { searchSample } from '../../fakes/searchSample';

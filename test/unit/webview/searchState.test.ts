@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { searchColumns, searchTable } from '../../../src/webview/charts/searchChart';
-import { decisiveStep } from '../../../src/measure/report/reportTiles';
+import { decisiveStep } from '../../../src/measure/report/reportModel';
 import { progressOf } from '../../../src/webview/panelState';
 import { searchOf } from '../../../src/webview/searchState';
 import { sentenceOf } from '../../../src/webview/sentence';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../src/measure/snapshot';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
-import { rateWords, timeLabel } from '../../../src/measure/show/chartWords';
-import { percentilePlace, pointsOf } from '../../../src/measure/show/percentileAxis';
+import { rateWords, timeLabel, timeLeftWords } from '../../../src/measure/show/chartWords';
+import { percentilePlace, pointsOf } from '../../../src/measure/latencySummary';
 import { stepBands, timeCharts } from '../../../src/measure/show/timeSeries';
 import { spectrumViewOf } from '../../../src/webview/charts/spectrum';
 import {
@@ -17,7 +17,6 @@ import {
 import { generatorView, reportOf } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
 import { fill } from '../../../src/base/objectives/limitWords';
-import { timeLeftWords } from '../../../src/measure/show/chartWords';
 import {
   latency,
   mixedProgress,

@@ -1,4 +1,4 @@
-import { reports } from '../../../../src/measure/report/reportTables';
+import { reports } from '../../../../src/measure/report/reportModel';
 import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';

@@ -14,7 +14,7 @@ import {
   verdictSentences,
 } from '../../../../src/measure/show/verdictSentence';
 import type { Ending } from '../../../../src/measure/summary';
-import { withPlaces } from '../../../../src/results/earlierResult';
+import { withPlaces } from '../../../../src/results/readResult';
 import { searchEnds, searchKinds } from '../../../../src/base/searchSummary';
 import { loadWords } from '../../../../src/run/runWords';
 import { searchSample } from '../../../fakes/searchSample';

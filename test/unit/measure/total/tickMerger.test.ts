@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
+import { RateWindows, TickMerger } from '../../../../src/measure/total/tickMerger';
 import * as fc from 'fast-check';
-import type { WorkerSample } from '../../../../src/measure/sample';
-import type { MergedTick } from '../../../../src/measure/sample';
-import { TickMerger } from '../../../../src/measure/total/tickMerger';
+import type { WorkerSample, MergedTick } from '../../../../src/measure/sample';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 
 /** What worker `worker` sent and received in a tick. */
@@ -88,5 +87,47 @@ describe('TickMerger', () => {
     merger.add(sampleOf(0, 1, 1), true, 3);
     merger.add(sampleOf(1, 1, 1), true, 3);
     assert.deepEqual(shown(merger.add(sampleOf(1, 2, 1), true, 1)), ['1:2', '2:1']);
+  });
+});
+
+const rounded = (windows: RateWindows, tick: number): number[] => {
+  const { seconds, receivingSeconds } = windows.within(tick);
+  return [seconds, receivingSeconds].map((value) => Math.round(value * 1000) / 1000);
+};
+
+describe('RateWindows', () => {
+  it('has nothing before the first step', () => {
+    assert.deepEqual(rounded(new RateWindows(), 1), [0, 0]);
+  });
+
+  it('gives the part of each tick in which the step was measured', () => {
+    const windows = new RateWindows();
+    windows.begin(2.98);
+    assert.deepEqual(rounded(windows, 2), [0, 0]);
+    assert.deepEqual(rounded(windows, 3), [0.02, 0.02]);
+    assert.deepEqual(rounded(windows, 4), [1, 1]);
+    windows.sent(4.6);
+    assert.deepEqual(rounded(windows, 5), [0.6, 1]);
+    windows.drained(4.8);
+    assert.deepEqual(rounded(windows, 5), [0.6, 0.8]);
+    assert.deepEqual(rounded(windows, 6), [0, 0]);
+  });
+
+  it('adds up two steps in one tick, and still knows the one before when its tick comes late', () => {
+    const windows = new RateWindows();
+    windows.begin(0.5);
+    windows.sent(3.2);
+    windows.drained(3.3);
+    windows.begin(3.4);
+    assert.deepEqual(rounded(windows, 3), [1, 1]);
+    assert.deepEqual(rounded(windows, 4), [0.8, 0.9]);
+  });
+
+  it('ends sending with the drain when a run is broken off', () => {
+    const windows = new RateWindows();
+    windows.begin(0);
+    windows.drained(0.25);
+    windows.drained(0.75);
+    assert.deepEqual(rounded(windows, 1), [0.25, 0.25]);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SloCheck, Verdict } from '../../../../src/measure/summary';
 import { compareResults } from '../../../../src/results/compare/compareResults';
-import { comparedRows } from '../../../../src/measure/compare/comparisonRows';
+import { comparedRows } from '../../../../src/measure/compare/comparisonWords';
 import { junitReport } from '../../../../src/run/export/junitReport';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { finalScreen } from '../../../../src/cli/views/finalScreen';
 import { paintAll } from '../../../../src/cli/views/line';
-import { thisMachineNote, thisMachineWords } from '../../../../src/measure/show/latenessWords';
+import { thisMachineNote, thisMachineWords } from '../../../../src/measure/show/chartWords';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import type { GeneratorHealth, StepSummary } from '../../../../src/measure/summary';
 import { htmlReport } from '../../../../src/run/export/htmlReport';

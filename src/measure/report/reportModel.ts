@@ -1,17 +1,27 @@
-/** The tables of a run with what is said beside them: made once, and drawn by every shell in its own way. */
 import { groupedBy } from '../../base/collect';
 import { connectPhases } from '../../base/endpoint';
 import { countOf, type ErrorCounts } from '../../base/errorClass';
 import { fill } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
+import { formatCount, formatShare } from '../../base/units';
 import { comparedLatency, percentileName } from '../compare/comparisonWords';
 import { repeatRows, type RepeatedStep } from '../compare/repeats';
-import { cameEarly, countsLost, hidesTail, type ShownLatency } from '../latencySummary';
+import {
+  cameEarly,
+  countsLost,
+  hidesTail,
+  type ShownLatency,
+  shownLatency,
+} from '../latencySummary';
 import type { Observed } from '../observed';
 import { agentSentences, agentTable } from '../show/agentTable';
 import { callRows, sessionSentences } from '../show/callTable';
-import { latencyOrDash, rateWords } from '../show/chartWords';
-import { thisMachineNote } from '../show/latenessWords';
+import {
+  latencyOrDash,
+  rateWords,
+  thisMachineNote,
+  latencyOrLost,
+  thisMachineWords,
+} from '../show/chartWords';
 import { findingSentence, observedTable } from '../show/observedWords';
 import { errorTable, rowTable, type TextTable } from '../show/panelTables';
 import type { PanelStrings } from '../show/panelStrings';
@@ -24,29 +34,28 @@ import {
   type StepRow,
 } from '../show/stepColumns';
 import type { StepProgress } from '../snapshot';
-import type {
-  AgentProgress,
-  ConnectionSummary,
-  ConnectTimes,
-  DroppedConnection,
-  ErrorExample,
-  LifeSummary,
-  Quantiles,
-  Recovery,
-  StepSummary,
+import {
+  type AgentProgress,
+  type ConnectionSummary,
+  type ConnectTimes,
+  type DroppedConnection,
+  type ErrorExample,
+  type LifeSummary,
+  type Quantiles,
+  type Recovery,
+  type StepSummary,
+  isDisturbance,
 } from '../summary';
+import type { SearchSummary } from '../../base/searchSummary';
 
 export interface ReportTable extends TextTable {
   readonly title: string;
-  /** About its rows, or what is not among them. */
   readonly notes: readonly string[];
   readonly sentences: readonly string[];
 }
 
-/** What is known of a run, while it goes on or when it is over. */
 export interface ReportedRun {
   readonly steps: readonly (StepSummary | StepProgress)[];
-  /** The step that goes on. */
   readonly current?: number;
   readonly connections?: ConnectionSummary;
   readonly repeats?: readonly RepeatedStep[];
@@ -80,7 +89,6 @@ const table = (title: string, parts: TextTable & Partial<ReportTable>): ReportTa
 export const isEmpty = ({ rows, sentences }: ReportTable): boolean =>
   rows.length + sentences.length === 0;
 
-/** Of sentences that a file may have any number of. */
 const mostSentences = 20;
 
 type NotedStep = ShownLatency & Pick<StepRow, 'index' | 'generator'>;
@@ -110,7 +118,6 @@ function stepReport({ steps, current }: ReportedRun, texts: PanelStrings, most: 
   return table(texts.stepsTable, { ...rowTable('steps', rows, texts, most), notes });
 }
 
-/** One row per use case of a mix and step; none for one use case. */
 function entryReport({ steps }: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   const rows = steps.flatMap(entryRows).slice(-most);
   const notes = stepNotes(rows, texts);
@@ -124,12 +131,10 @@ function callReport({ steps }: ReportedRun, texts: PanelStrings, most: number): 
   });
 }
 
-/** What hubs sent on their own, by step and name. */
 function pushedReport({ steps }: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   return table(texts.pushedTable, rowTable('pushed', pushedRows(steps), texts, most));
 }
 
-/** Where the load came from, when that was several processes or machines. */
 function agentReport({ agents = [] }: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   const hidden = agents.length - most;
   return table(texts.agentsTable, {
@@ -139,7 +144,6 @@ function agentReport({ agents = [] }: ReportedRun, texts: PanelStrings, most: nu
   });
 }
 
-/** What was seen of the server beside the load, and what was not. */
 function serverReport({ observed }: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   const { series = [], findings = [], problems = [] } = observed ?? {};
   const said = [findings.map(findingSentence), problems];
@@ -149,7 +153,6 @@ function serverReport({ observed }: ReportedRun, texts: PanelStrings, most: numb
   });
 }
 
-/** How far the repeats of each step lie apart, where the steps were run more than once. */
 function repeatReport({ repeats = [] }: ReportedRun, texts: PanelStrings, most: number) {
   const { spectrumStep, repeatMedian, repeatLowest, repeatHighest, repeatInterval } = texts;
   const outliers = repeats.flatMap((each) => each.outliers ?? []);
@@ -186,7 +189,6 @@ function errorReport(run: ReportedRun, texts: PanelStrings, most: number): Repor
 
 const counted = (count: number): string => formatCount(count);
 
-/** How long connecting took, and what became of the connections. */
 function connectionReport(run: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   const { connections, steps: all } = run;
   const shown = { heads: ['', 'p50', 'p99', 'max'], textColumns: [0] };
@@ -248,7 +250,6 @@ function lifeRows(life: LifeSummary, texts: PanelStrings): string[][] {
   ];
 }
 
-/** Where connections move in and out of groups; with their step where there are several. */
 function membershipRows(steps: readonly StepSummary[], texts: PanelStrings): string[][] {
   const moving = steps.filter(({ membership }) => membership !== undefined);
   return moving.flatMap(({ index, membership }) => {
@@ -311,4 +312,147 @@ function dropSentence(same: readonly DroppedConnection[], texts: PanelStrings): 
   const times = same.map((drop) => drop.atS);
   const range = [Math.min(...times), Math.max(...times)].map((each) => each.toFixed(1));
   return fill(texts.droppedSame, formatCount(same.length), ...range, reason);
+}
+
+export interface ReportTile {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  /** Beside the value, smaller: `of 1,300 /s`. */
+  readonly of: string;
+  readonly details: string;
+  readonly tone: 'neutral' | 'warn' | 'bad';
+}
+
+export interface StepNumbers extends Pick<
+  StepSummary,
+  'index' | 'latencyUs' | 'judgedUs' | 'generator' | 'sentPerSecond' | 'receivedPerSecond'
+> {
+  readonly offeredPerSecond: number;
+}
+
+export interface TileFacts {
+  readonly step?: StepNumbers;
+  readonly limitUs?: number;
+  readonly connections: Pick<ConnectionSummary, 'requested' | 'connected' | 'failed' | 'dropped'>;
+  readonly connectP99Us?: number;
+  /** Of all steps; what is outstanding is known while the run goes on, the rest when it is over. */
+  readonly losses: { readonly lost: number; readonly duplicated: number } & (
+    | { readonly expected: number; readonly outOfOrder: number }
+    | { readonly outstanding: number }
+  );
+}
+
+export const reportTiles = (facts: TileFacts, texts: PanelStrings): ReportTile[] => [
+  p99Tile(facts, texts),
+  sentTile(facts, texts),
+  connectionsTile(facts, texts),
+  lostTile(facts, texts),
+  generatorTile(facts, texts),
+];
+
+/** The step that counts: of a search the last one with the highest value that held, else the last one judged. */
+export function decisiveStep({
+  steps,
+  search,
+}: {
+  readonly steps: readonly StepSummary[];
+  readonly search?: SearchSummary;
+}): StepSummary | undefined {
+  const held = search?.steps.filter(
+    ({ value, status }) => value === search.low && status === 'pass',
+  );
+  const carried = steps.find(({ index }) => index === held?.at(-1)?.index);
+  return (
+    carried ?? steps.filter(({ verdict }) => verdict.status !== 'incomplete').at(-1) ?? steps.at(-1)
+  );
+}
+
+export const numbersOf = (step: StepSummary): StepNumbers => ({
+  ...{ ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.seconds) },
+});
+
+export const lossesOf = (steps: readonly StepSummary[]) => {
+  const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): number =>
+    steps.reduce((total, step) => total + step[name], 0);
+  return {
+    lost: sum('lost'),
+    expected: sum('expected'),
+    duplicated: sum('duplicated'),
+    outOfOrder: sum('outOfOrder'),
+  };
+};
+
+function p99Tile({ step, limitUs }: TileFacts, texts: PanelStrings): ReportTile {
+  const shown = step && shownLatency(step);
+  const words = (us: number | null | undefined): string => latencyOrLost(us, texts);
+  const missed = shown !== undefined && limitUs !== undefined && (shown.p99 ?? Infinity) > limitUs;
+  return {
+    id: 'p99',
+    label: texts.p99Tile,
+    value: words(shown?.p99),
+    of: (step && thisMachineWords(step, texts['lateness.part'])) ?? '',
+    details:
+      shown === undefined || shown.p999 !== undefined
+        ? fill(texts.p99Details, words(shown?.p50), words(shown?.p999), words(shown?.max))
+        : fill(texts.p99DetailsFew, words(shown.p50), words(shown.max)),
+    tone: missed ? 'bad' : 'neutral',
+  };
+}
+
+const sentTile = ({ step }: TileFacts, texts: PanelStrings): ReportTile => ({
+  id: 'sent',
+  label: texts.sentTile,
+  value: step ? rateWords(step.sentPerSecond) : texts.noValue,
+  of: step ? fill(texts.ofPerSecond, rateWords(step.offeredPerSecond)) : '',
+  details: step ? fill(texts.receivedPerSecond, rateWords(step.receivedPerSecond)) : texts.noValue,
+  tone: 'neutral',
+});
+
+function connectionsTile(facts: TileFacts, texts: PanelStrings): ReportTile {
+  const { requested, connected, failed, dropped } = facts.connections;
+  const [failedWords, droppedWords] = [formatCount(failed), formatCount(dropped)];
+  const p99Us = connected > 0 ? facts.connectP99Us : undefined;
+  return {
+    id: 'connections',
+    label: texts.connectionsTile,
+    value: formatCount(connected),
+    of: fill(texts.ofCount, formatCount(requested)),
+    details:
+      failed > 0 && connected > 0
+        ? fill(texts.connectionsFailed, failedWords, droppedWords)
+        : fill(texts.connectionsDetails, droppedWords, latencyOrDash(p99Us, texts.noValue)),
+    tone: failed + dropped > 0 ? (connected > 0 ? 'warn' : 'bad') : 'neutral',
+  };
+}
+
+function lostTile({ losses }: TileFacts, texts: PanelStrings): ReportTile {
+  const duplicated = formatCount(losses.duplicated);
+  const isOver = 'expected' in losses;
+  return {
+    id: 'lost',
+    label: texts.lostTile,
+    value: formatCount(losses.lost),
+    of: isOver ? fill(texts.ofExpected, formatCount(losses.expected)) : '',
+    details: isOver
+      ? fill(texts.lostDetails, duplicated, formatCount(losses.outOfOrder))
+      : fill(texts.lostLive, formatCount(losses.outstanding), duplicated),
+    tone: losses.lost > 0 ? 'warn' : 'neutral',
+  };
+}
+
+function generatorTile({ step }: TileFacts, texts: PanelStrings): ReportTile {
+  const health = step?.generator;
+  const dash = texts.noValue;
+  const why = isDisturbance(health?.cause) ? texts.isStarved : texts.isBottleneck;
+  const isBad = health?.valid === false;
+  const share = health ? formatShare(health.cpuShare) : dash;
+  return {
+    id: 'generator',
+    label: texts.generatorTile,
+    value: health ? (isBad ? why : texts.healthy) : dash,
+    of: '',
+    details: fill(texts.generatorDetails, latencyOrDash(health?.slipP99Us, dash), share),
+    tone: isBad ? 'bad' : 'neutral',
+  };
 }

@@ -7,7 +7,7 @@ import {
   calibrationsFile,
   keepCalibration,
   readCalibrations,
-} from '../../../src/results/calibrations';
+} from '../../../src/results/historyFiles';
 import { calibratedUnit, type Calibration } from '../../../src/capacity/judge/calibrate';
 import type { EstimateLoad } from '../../../src/capacity/model';
 import { completeResult } from '../../../src/results/completeResult';

@@ -7,7 +7,7 @@ import { hydrateMessage, storedSource } from '../../../src/extension/panel/panel
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
 import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
-import { readResult } from '../../../src/results/readResult';
+import { readResult, resultOf } from '../../../src/results/readResult';
 import { english } from '../../../src/base/text';
 import {
   sampleResult,
@@ -15,8 +15,13 @@ import {
   sampleSnapshot,
   sessionProgress,
   sessionStep,
+  sampleStep,
 } from './sampleResult';
 import { needsLinux } from '../../fakes/skipAloud';
+import type { StepSummary } from '../../../src/measure/summary';
+import { readdirSync, readFileSync } from 'node:fs';
+import { resultShape, shapeProblem } from '../../../src/results/resultShape';
+import { scenarioOf } from '../scenario/parsed';
 
 const actions = {
   runAgain: () => undefined,
@@ -269,4 +274,60 @@ describe('a hostile result', () => {
       [3],
     );
   });
+});
+
+/** As schema 1 had it: 10 of 100 deliveries came after the drain, and 5 never. */
+const late = { expected: 100, received: 95, lost: 5, late: 10 } as const;
+const call = { name: 'Work', sent: 100, errors: {}, latencyUs: sampleStep(1).latencyUs };
+
+const readOf = (step: Partial<StepSummary>): StepSummary => {
+  const result = { ...sampleResult(), steps: [{ ...sampleStep(1), seconds: 10, ...step }] };
+  const text = JSON.stringify({ ...result, schema: 'signalr-bench-result/1' });
+  const read = resultOf(text, 'result.json');
+  assert.equal(read.schema, 'signalr-bench-result/2');
+  return read.steps[0]!;
+};
+
+describe('a result of schema 1', () => {
+  it('is read with what came after the drain as a part of what was lost', () => {
+    const { expected, received, lost, late: after, receivedPerSecond } = readOf(late);
+    assert.deepEqual([expected, received, lost, after, receivedPerSecond], [100, 85, 15, 10, 8.5]);
+  });
+
+  it('is read so in each entry and its only call, and as it was where nobody knows', () => {
+    const entry = { ...sampleStep(1), ...late, name: 'a' };
+    const counts = { expected: 100, received: 95, lost: 5 };
+    const calls = [
+      { ...call, ...counts, entry: 'a' },
+      { ...call, ...counts, entry: 'b' },
+      { ...call, ...counts, entry: 'b' },
+    ];
+    const read = readOf({ ...late, entries: [entry, { ...entry, name: 'b' }], calls });
+    const deliveries = (of: readonly { received: number; lost: number }[]): number[][] =>
+      of.map(({ received, lost }) => [received, lost]);
+    assert.deepEqual(deliveries(read.entries!), [
+      [85, 15],
+      [85, 15],
+    ]);
+    assert.deepEqual(deliveries(read.calls!), [
+      [85, 15],
+      [95, 5],
+      [95, 5],
+    ]);
+  });
+
+  it('is read as it is where nothing was late', () => {
+    assert.deepEqual(readOf({}), { ...sampleStep(1), seconds: 10 });
+  });
+});
+
+const examples = readdirSync('examples').filter((file) => file.endsWith('.yaml'));
+
+describe('the shape of results', () => {
+  for (const file of examples)
+    it(`fits what a run of ${file} leaves`, () => {
+      const scenario = scenarioOf(readFileSync(`examples/${file}`, 'utf8'));
+      const stored = JSON.parse(JSON.stringify(sampleResult({}, scenario))) as unknown;
+      assert.equal(shapeProblem(stored, resultShape), undefined);
+    });
 });

@@ -1,7 +1,18 @@
-/** Files that a scenario or a tool names: judged by where they lie, not by how they are written. */
-import { lstat, open, realpath, type FileHandle } from 'node:fs/promises';
+import {
+  lstat,
+  open,
+  realpath,
+  type FileHandle,
+  rename,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
+import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+
+/** Files that a scenario or a tool names: judged by where they lie, not by how they are written. */
 
 /** Of a relative path: that it does not lead up. */
 const isInside = (way: string): boolean => !/^\.\.(?:[\\/]|$)/.test(way) && !path.isAbsolute(way);
@@ -43,4 +54,37 @@ async function liesInside(handle: FileHandle, folder: string, name: string): Pro
     lstat(path.join(folder, way), { bigint: true }),
   ]);
   return opened.dev === there.dev && opened.ino === there.ino;
+}
+
+/** Files that are written: whole or not at all, and through no link that somebody has put there. */
+
+/** A link of that name is replaced, and what it leads to stays. @throws what the system says */
+export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (isStream(file, found)) return writeFile(file, content);
+  // No name that somebody could have taken before.
+  const fresh = path.join(path.dirname(file), `.${randomUUID()}.new`);
+  const handle = await open(fresh, 'wx', found?.isFile() ? found.mode : 0o666);
+  try {
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(fresh, file);
+  } catch (error) {
+    await unlink(fresh).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @throws `EEXIST` where something is, a link too; else what the system says */
+export const createFile = (file: string, content: string): Promise<void> =>
+  writeFile(file, content, { flag: 'wx' });
+
+/** What is there to be written to, such as /dev/stdout, which is a link, or a pipe. */
+function isStream(file: string, found: Stats | undefined): boolean {
+  if (/^(?:\/(?:dev|proc)\/(?!shm\/)|\\\\\.\\)/.test(path.resolve(file))) return true;
+  return found !== undefined && !found.isFile() && !found.isSymbolicLink() && !found.isDirectory();
 }
