@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { stringify } from 'yaml';
 import { ExpectedError } from '../../src/base/expectedError';
 import { RunPanels } from '../../src/extension/panel/runPanel';
 import { startFront } from '../fakes/loadFront';
@@ -139,6 +141,37 @@ describe('bad input', () => {
     }
     rmSync(folder, { recursive: true });
     assert.deepEqual(resultNames(), before);
+  });
+
+  it('a named file that is a link out of the folder is not read for a run', async () => {
+    const elsewhere = mkdtempSync(path.join(tmpdir(), 'elsewhere-'));
+    const before = resultNames();
+    try {
+      for (const [name, content, keys] of [
+        [
+          'linked.csv',
+          'name\nann\n',
+          { data: { file: 'linked.csv' }, query: { of: '{data.name}' } },
+        ],
+        ['linked.txt', 'a.b.c\n', { identities: { file: 'linked.txt' } }],
+        ['linked.json', '{"text": 1}', undefined],
+      ] as const) {
+        writeFileSync(path.join(elsewhere, name), content);
+        symlinkSync(path.join(elsewhere, name), inWorkspace(name));
+        const config = { target: 'local', connections: 1, baseSending: 1, ...keys };
+        const parameters = keys === undefined ? { payloadFile: name } : {};
+        const text = stringify({ config, scenario: { name: 'echo', parameters } });
+        writeFileSync(inWorkspace(`${name}.signalr.yaml`), text);
+        const { uri } = await openFile(`${name}.signalr.yaml`);
+        test.messages.forget();
+        await vscode.commands.executeCommand('signalrBenchmark.run', uri);
+        const { level, text: sentence } = await said(/a link leads out of the folder/);
+        assert.ok(level === 'error' && sentence.includes(name), sentence);
+      }
+      assert.deepEqual(resultNames(), before);
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   it('a certificate that is not known is named by Test Connection', async () => {

@@ -1,7 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { openFile, until, workspaceFolder } from './editor';
+import { RunPanels } from '../../src/extension/panel/runPanel';
+import { RunController } from '../../src/extension/run/runController';
+import { createServices, type Services } from '../../src/extension/services';
+import { memento } from '../fakes/memento';
+import { extension, openFile, until, workspaceFolder } from './editor';
 
 export const inWorkspace = (...names: string[]): string =>
   path.join(workspaceFolder().fsPath, ...names);
@@ -55,3 +59,27 @@ export const endingIn = (folder: string): Promise<string> =>
     if (!existsSync(file)) return undefined;
     return (JSON.parse(readFileSync(file, 'utf8')) as { ending: string }).ending;
   });
+
+/** A controller with a state of its own, beside that of the extension. */
+export function ownController(): {
+  readonly controller: RunController;
+  readonly services: Services;
+  readonly dispose: () => void;
+} {
+  const context = {
+    ...{ workspaceState: memento(), globalState: memento(), secrets: {} },
+    globalStorageUri: vscode.Uri.file(results()),
+    asAbsolutePath: (name: string) => path.join(extension().extensionPath, name),
+  } as unknown as vscode.ExtensionContext;
+  const services = createServices(context);
+  const panels = new RunPanels(extension().extensionUri, services.log);
+  const controller = new RunController(services, panels, context);
+  const dispose = (): void => {
+    controller.stop();
+    controller.dispose();
+    // The log has the channel of the extension itself.
+    services.index.dispose();
+    services.running.dispose();
+  };
+  return { controller, services, dispose };
+}

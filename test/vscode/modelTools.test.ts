@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { stringify } from 'yaml';
+import { confirmLoad } from '../../src/extension/questions';
 import type { ResultsIndex } from '../../src/extension/results/resultsTree';
 import { modelTools } from '../../src/extension/run/modelTools';
 import type { ScenarioToRun } from '../../src/extension/run/runController';
+import { reachOf } from '../../src/run/consent/reach';
+import { parseScenario } from '../../src/scenario/parseScenario';
 import { sampleResult } from '../unit/results/sampleResult';
 import { extension, workspaceFolder } from './editor';
+import { inWorkspace, ownController, resultNames } from './longRun';
+import { recordMessages } from './messages';
 
 describe('the tools for coding agents', () => {
   const asked: ScenarioToRun[] = [];
@@ -80,6 +86,47 @@ describe('the tools for coding agents', () => {
       assert.equal(asked.length, before + 1);
     } finally {
       rmSync(file);
+    }
+  });
+
+  it('ask for a command each time, also for one that the person has agreed to', async () => {
+    const uri = vscode.Uri.file(inWorkspace('command.signalr.yaml'));
+    const made = inWorkspace('made.txt');
+    const program = `require('fs').writeFileSync(${JSON.stringify(made)}, ''); console.log('token')`;
+    const text = stringify({
+      config: {
+        ...{ target: 'local', connections: 1, baseSending: 1, singleStepDuration: '1s', warmup: 0 },
+        identities: {
+          command: [process.execPath, '-e', program],
+          env: { ELECTRON_RUN_AS_NODE: '1' },
+        },
+      },
+      scenario: { name: 'echo' },
+    });
+    const { scenario } = parseScenario(text);
+    assert.ok(scenario);
+    const reach = reachOf(scenario, {
+      reference: () => undefined,
+      commandFolder: workspaceFolder().fsPath,
+    });
+    const { controller, services, dispose } = ownController();
+    await services.state.store('agreedCommands', [reach.programs[0]!.hash]);
+    const messages = recordMessages();
+    const before = resultNames();
+    try {
+      const isAgreed = await confirmLoad({ reach, url: 'local' }, scenario, services.state, false);
+      assert.deepEqual([isAgreed, messages.shown], [true, []], 'a person is not asked again');
+      const run = { uri, origin: uri, title: 'command', text, overrides: [], isByTool: true };
+      assert.equal(await controller.runToEnd(run, token), undefined);
+      assert.deepEqual(
+        messages.shown.map(({ text: question, actions }) => [question, actions]),
+        [['Run a command that the scenario names?', ['Run']]],
+      );
+      assert.deepEqual([resultNames(), existsSync(made)], [before, false]);
+    } finally {
+      dispose();
+      messages.dispose();
+      rmSync(made, { force: true });
     }
   });
 

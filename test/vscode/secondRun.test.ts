@@ -3,12 +3,16 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { sampleResult } from '../unit/results/sampleResult';
-import { RunPanels } from '../../src/extension/panel/runPanel';
-import { RunController } from '../../src/extension/run/runController';
-import { createServices } from '../../src/extension/services';
-import { extension, openFile, until } from './editor';
-import { endingIn, inWorkspace, resultNames, results, startLong, store } from './longRun';
-import { memento } from '../fakes/memento';
+import { openFile, until } from './editor';
+import {
+  endingIn,
+  inWorkspace,
+  ownController,
+  resultNames,
+  results,
+  startLong,
+  store,
+} from './longRun';
 import { recordingMessages } from './messages';
 
 const activeTab = (): vscode.Tab | undefined => vscode.window.tabGroups.activeTabGroup.activeTab;
@@ -83,14 +87,7 @@ describe('while a run is going on', () => {
   });
 
   it('whoever is called off stops neither it nor another, only what is their own', async () => {
-    const context = {
-      ...{ workspaceState: memento(), globalState: memento(), secrets: {} },
-      globalStorageUri: vscode.Uri.file(inWorkspace('.signalr-bench')),
-      asAbsolutePath: (name: string) => path.join(extension().extensionPath, name),
-    } as unknown as vscode.ExtensionContext;
-    const services = createServices(context);
-    const panels = new RunPanels(extension().extensionUri, services.log);
-    const controller = new RunController(services, panels, context);
+    const { controller, services, dispose } = ownController();
     const run = (name: string) => {
       const uri = vscode.Uri.file(inWorkspace(name));
       const text = readFileSync(uri.fsPath, 'utf8');
@@ -129,11 +126,7 @@ describe('while a run is going on', () => {
       third.cancel.cancel();
       assert.equal((await third.over)?.ending, 'stopped');
     } finally {
-      controller.stop();
-      controller.dispose();
-      // The log has the channel of the extension itself.
-      services.index.dispose();
-      services.running.dispose();
+      dispose();
     }
   });
 
