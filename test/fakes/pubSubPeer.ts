@@ -13,8 +13,6 @@ interface Served {
   readonly connectionString: string;
 }
 
-const waitMs = 5000;
-
 const part = (connectionString: string, name: string): string =>
   new RegExp(`${name}=([^;]+)`).exec(connectionString)![1]!;
 
@@ -93,14 +91,7 @@ export class Peer {
 
   /** The next frame's payload. */
   async frame(): Promise<Buffer> {
-    while (this.received.length === 0) {
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve, reject) => {
-        this.wake = resolve;
-        timer = setTimeout(() => reject(new Error('nothing received')), waitMs);
-      });
-      clearTimeout(timer);
-    }
+    while (this.received.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
     return this.received.shift()!;
   }
 

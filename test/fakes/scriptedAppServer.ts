@@ -16,7 +16,6 @@ import {
 } from '../../src/wire/service/serviceMessage';
 import type { EmulatorPeer } from './emulatorPeer';
 
-const waitMs = 5000;
 const separator = 0x1e;
 
 /** One server connection that does what the test says, and can echo by itself. */
@@ -87,7 +86,7 @@ export class ScriptedAppServer {
     for (;;) {
       const message = this.messages.shift();
       if (message?.type === type) return message as ServiceMessageOf<Type>;
-      if (message === undefined) await this.more();
+      if (message === undefined) await new Promise<void>((resolve) => (this.wake = resolve));
     }
   }
 
@@ -103,15 +102,6 @@ export class ScriptedAppServer {
   close(): Promise<number> {
     this.socket.close(1000);
     return this.closed;
-  }
-
-  private async more(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve, reject) => {
-      this.wake = resolve;
-      timer = setTimeout(() => reject(new Error('the service says nothing more')), waitMs);
-    });
-    clearTimeout(timer);
   }
 
   private received(message: ServiceMessage): void {

@@ -132,7 +132,7 @@ export class VirtualTime implements Clock {
     if (next === undefined) return false;
     this.us = Math.max(this.us, next.atUs);
     if (next.everyUs === undefined) this.timers.delete(next);
-    else next.atUs += next.everyUs;
+    else next.atUs = this.us + next.everyUs;
     next.run();
     return true;
   }

@@ -6,6 +6,7 @@ import { EventStreamTransport } from '../../../src/servers/http/transports';
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { serverFrame } from '../../../src/servers/hubProtocol/serverProtocol';
 import { opcode } from '../../../src/wire/socket/frame';
+import { VirtualTime } from '../../fakes/virtualTime';
 import { handshake, RawClient, separator, type Message } from './rawClient';
 
 const events = { Accept: 'text/event-stream' };
@@ -38,11 +39,19 @@ function invocation(target: string, ...args: readonly unknown[]): string {
 
 describe('bench hub over HTTP transports', () => {
   let hub: BenchHub;
+  let time: VirtualTime;
+  beforeEach(() => (time = new VirtualTime()));
 
   async function start(options: BenchHubOptions = {}): Promise<void> {
     hub = await startBenchHub(options);
   }
-  afterEach(() => hub.dispose());
+  afterEach(async () => {
+    time.restore();
+    await hub.dispose();
+  });
+
+  /** Once this returns, the hub has what was sent to it before. */
+  const arrived = async (): Promise<void> => void (await negotiated(hub));
 
   /** A long-polling connection past its handshake and its OnConnected. */
   async function polling(): Promise<string> {
@@ -69,27 +78,32 @@ describe('bench hub over HTTP transports', () => {
     );
   });
 
-  it('ends a poll without messages after its time, and one that a second replaces', async () => {
+  it('ends a poll without messages after its time', async () => {
+    time.install();
     await start({ pollTimeoutMs: 100 });
-    const url = await polling();
-    const empty = await fetch(url);
-    assert.deepEqual([empty.status, await empty.text()], [200, '']);
-    await hub.dispose();
+    const poll = fetch(await polling());
+    await arrived();
+    await time.to(1000);
+    assert.deepEqual([(await poll).status, await (await poll).text()], [200, '']);
+  });
+
+  it('ends a poll that a second replaces', async () => {
     await start();
-    const other = await polling();
-    const first = fetch(other);
-    // The first one has to be there before the second.
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const second = fetch(other);
+    const url = await polling();
+    const first = fetch(url);
+    await arrived();
+    const second = fetch(url);
     assert.equal((await first).status, 204);
-    await post(other, invocation('Echo', {}));
+    await post(url, invocation('Echo', {}));
     assert.match(await (await second).text(), /RecordLatency/);
   });
 
   it('drops a long-polling client that does not poll', async () => {
+    time.install();
     await start({ disconnectTimeoutMs: 200 });
     const url = await polling();
-    while (hub.connectionCount > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await time.to(1000);
+    assert.equal(hub.connectionCount, 0);
     assert.equal((await fetch(url)).status, 404);
     assert.equal((await post(url, handshake)).status, 404);
   });
@@ -98,7 +112,7 @@ describe('bench hub over HTTP transports', () => {
     await start();
     const url = await polling();
     const poll = fetch(url);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await arrived();
     assert.equal((await fetch(url, { method: 'DELETE' })).status, 202);
     assert.equal((await poll).status, 204);
     assert.equal(hub.connectionCount, 0);
@@ -187,14 +201,19 @@ describe('bench hub over HTTP transports', () => {
   });
 
   it('keeps sends waiting while the hub is stalled', async () => {
+    time.install();
     await start({ stall: { afterMs: 1, forMs: 600 } });
     const url = await polling();
     await post(url, invocation('Echo', { n: 1 }));
     assert.match(await pollFor(url, '"n":1'), /RecordLatency/);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const sentMs = performance.now();
-    await post(url, invocation('Echo', { n: 2 }));
-    assert.ok(performance.now() - sentMs > 300, 'the send was answered in the stall');
+    await time.to(1);
+    let isAnswered = false;
+    const sent = post(url, invocation('Echo', { n: 2 })).finally(() => (isAnswered = true));
+    await time.to(600);
+    await arrived();
+    assert.ok(!isAnswered, 'the send was answered in the stall');
+    await time.to(601);
+    await sent;
     assert.match(await pollFor(url, '"n":2'), /RecordLatency/);
   });
 

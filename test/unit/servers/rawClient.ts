@@ -17,8 +17,6 @@ export interface Message {
   readonly allowReconnect?: boolean;
 }
 
-const waitMs = 5000;
-
 /** A WebSocket that speaks the hub protocol by hand. */
 export class RawClient {
   /** JSON texts of everything received and not yet taken, in order. */
@@ -26,6 +24,7 @@ export class RawClient {
   readonly closed: Promise<number>;
   /** Own id, from `OnConnected`. */
   id = '';
+  private isClosed = false;
   private wake: () => void = () => undefined;
 
   constructor(readonly socket: WebSocket) {
@@ -33,7 +32,13 @@ export class RawClient {
       this.texts.push(...data.toString().split(separator).slice(0, -1));
       this.wake();
     });
-    this.closed = new Promise((resolve) => socket.once('close', resolve));
+    this.closed = new Promise((resolve) =>
+      socket.once('close', (code) => {
+        this.isClosed = true;
+        this.wake();
+        resolve(code);
+      }),
+    );
     socket.on('error', () => undefined);
   }
 
@@ -56,11 +61,8 @@ export class RawClient {
   /** The next JSON text. */
   async text(): Promise<string> {
     while (this.texts.length === 0) {
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve, reject) => {
-        this.wake = resolve;
-        timer = setTimeout(() => reject(new Error('no message arrived')), waitMs);
-      }).finally(() => clearTimeout(timer));
+      if (this.isClosed) throw new Error('the connection closed, and no message is left');
+      await new Promise<void>((resolve) => (this.wake = resolve));
     }
     return this.texts.shift() ?? '';
   }

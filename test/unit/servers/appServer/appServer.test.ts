@@ -6,6 +6,7 @@ import { encodeMessagePackMessage } from '../../../../src/wire/message/messagePa
 import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { startStubService, type StubConnection } from '../../../fakes/stubService';
 import { until } from '../../../fakes/until';
+import { VirtualTime } from '../../../fakes/virtualTime';
 import { serviceAt, withAppServer } from './appServerParts';
 
 const json = (...messages: readonly object[]): Buffer =>
@@ -167,7 +168,6 @@ describe('app server', () => {
       const download = { type: 4, invocationId: '1', target: 'StreamingDownload' };
       const asked = json({ ...download, arguments: [item, 20_000, 0] });
       connection.send(...opening('one'), dataOf('one', asked));
-      await until('the first items', () => typed(connection, 6).length > 10);
       connection.socket.pause();
       await until('another connection', () => service.connections.length > 1);
       assert.equal(server.counts.clients, 0);
@@ -218,18 +218,25 @@ describe('app server', () => {
   });
 
   it('opens a connection on demand, and leaves a service that is silent', async () => {
-    await withAppServer(
-      { serverConnections: 1, pingMs: 100, silenceMs: 1500 },
-      async (_server, service) => {
+    const options = { serverConnections: 1, pingMs: 100, silenceMs: 1500 };
+    const time = new VirtualTime().install();
+    await withAppServer(options, async (_server, service) => {
+      try {
         service.connections[0]!.send({ type: 3, messages: ['target', 'inst/ü'] });
         await until('the connection', () => service.connections[1]?.messages.length === 1);
         const { request, messages } = service.connections[1]!;
         assert.match(request.url ?? '', /&target=inst%2F%C3%BC$/);
         assert.equal((messages[0] as { connectionType?: number }).connectionType, 1);
-        await until('a connection in place of the first', () => service.connections.length === 3);
-        assert.ok(service.connections[0]!.isClosed);
-      },
-    );
+        await time.to(1000);
+        assert.ok(!service.connections[0]!.isClosed);
+        await time.to(2000);
+        await until('its end', () => service.connections[0]!.isClosed);
+        // A connection comes in place of the first.
+        while (service.connections.length < 3) await time.to(time.nowMs + 1);
+      } finally {
+        time.restore();
+      }
+    });
   });
 
   it('writes nothing more after a service error, and reports its text', async () => {

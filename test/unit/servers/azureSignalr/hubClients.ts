@@ -6,6 +6,7 @@ import {
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import type { EmulatorPeer } from '../../../fakes/emulatorPeer';
+import { until } from '../../../fakes/until';
 
 /** What the official client can speak, and how. */
 export const kinds = [
@@ -50,9 +51,6 @@ export async function hubClient(
 
 /** Waits until the client has as many notes. */
 export async function notesOf({ notes }: HubClient, count: number): Promise<unknown[][]> {
-  const dueMs = Date.now() + 5000;
-  while (notes.length < count && Date.now() < dueMs) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await until(`${count} notes`, () => notes.length >= count);
   return notes;
 }

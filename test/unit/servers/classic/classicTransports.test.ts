@@ -8,6 +8,7 @@ import {
   negotiate,
   type Envelope,
 } from '../../../fakes/classicPeer';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 describe('server-sent events of ASP.NET SignalR', () => {
   let hub: BenchHub;
@@ -127,14 +128,21 @@ describe('long polling of ASP.NET SignalR', () => {
 
   it('sends white space to keep a poll alive, and ends one that waits for long', async () => {
     await hub.dispose();
-    hub = await startClassicHub({ keepAliveMs: 500, pollTimeoutMs: 1500 });
-    const { ConnectionToken: connectionToken } = await negotiate(hub.url);
-    query = { transport: 'longPolling', connectionToken };
-    const first = await post('connect');
-    const body = new URLSearchParams({ messageId: first.C! });
-    const poll = await fetch(classicUrl(hub.url, 'poll', query), { method: 'POST', body });
-    const text = await poll.text();
-    assert.match(text, /^ +\{"C":"/);
-    assert.deepEqual((JSON.parse(text) as Envelope).M, []);
+    const time = new VirtualTime().install();
+    try {
+      hub = await startClassicHub({ keepAliveMs: 500, pollTimeoutMs: 1500 });
+      const { ConnectionToken: connectionToken } = await negotiate(hub.url);
+      query = { transport: 'longPolling', connectionToken };
+      const first = await post('connect');
+      const body = new URLSearchParams({ messageId: first.C! });
+      const poll = fetch(classicUrl(hub.url, 'poll', query), { method: 'POST', body });
+      await negotiate(hub.url);
+      await time.to(2000);
+      const text = await (await poll).text();
+      assert.match(text, /^ +\{"C":"/);
+      assert.deepEqual((JSON.parse(text) as Envelope).M, []);
+    } finally {
+      time.restore();
+    }
   });
 });

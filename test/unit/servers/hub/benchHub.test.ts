@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExpectedError } from '../../../../src/base/expectedError';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
+import { VirtualTime } from '../../../fakes/virtualTime';
 import { handshake, RawClient, separator, upgradeStatus } from '../rawClient';
 
 interface Negotiated {
@@ -267,26 +267,25 @@ describe('bench hub', () => {
   });
 
   describe('keep-alive', () => {
+    let time: VirtualTime;
+    beforeEach(() => (time = new VirtualTime().install()));
+    afterEach(() => time.restore());
+
     it('blames no client for what it has not read while it stood still itself', async () => {
-      const now = performance.now.bind(performance);
-      let ahead = 0;
-      performance.now = () => now() + ahead;
       const own = await startBenchHub({ clientTimeoutMs: 30_000 });
-      try {
-        const client = await RawClient.connect(own.url);
-        client.sendJson({ type: 6 });
-        await client.invoke('GetConnectionId');
-        ahead = 40_000;
-        // Read in time, as soon as it goes on.
-        await sleep(1100);
-        assert.equal(own.connectionCount, 1);
-        client.sendJson({ type: 6 });
-        await sleep(2100);
-        assert.equal(own.connectionCount, 1);
-      } finally {
-        performance.now = now;
-        await own.dispose();
-      }
+      const client = await RawClient.connect(own.url);
+      client.sendJson({ type: 6 });
+      await client.invoke('GetConnectionId');
+      time.pass(40_000);
+      // Read in time, as soon as it goes on.
+      await time.to(40_000);
+      assert.equal(own.connectionCount, 1);
+      client.sendJson({ type: 6 });
+      await client.invoke('GetConnectionId');
+      await time.to(43_000);
+      assert.equal((await client.invoke('GetConnectionId')).result, client.id);
+      time.restore();
+      await own.dispose();
     });
 
     it('pings, ends silent clients that have pinged, and ends late handshakes', async () => {
@@ -301,9 +300,12 @@ describe('bench hub', () => {
         RawClient.connect(short.url),
       ]);
       silent.sendJson({ type: 6 });
+      await silent.settle();
+      await time.to(1000);
       assert.deepEqual(await late.message(), { error: 'Handshake was canceled.' });
       assert.equal(await late.closed, 1000);
       assert.deepEqual(await quiet.message(), { type: 6 });
+      await time.to(2000);
       assert.equal(await silent.closed, 1000);
       const last = JSON.parse(silent.texts.at(-1) ?? '') as object;
       assert.deepEqual(last, {
@@ -311,10 +313,8 @@ describe('bench hub', () => {
         error: 'Connection closed with an error.',
         allowReconnect: true,
       });
-      assert.deepEqual(
-        await quiet.invoke('GetConnectionId').then(({ result }) => result),
-        quiet.id,
-      );
+      assert.equal((await quiet.invoke('GetConnectionId')).result, quiet.id);
+      time.restore();
       await short.dispose();
     });
   });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { performance } from 'node:perf_hooks';
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
-import { hubAndClient, RawClient, separator } from '../rawClient';
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+import { until } from '../../../fakes/until';
+import { VirtualTime } from '../../../fakes/virtualTime';
+import { hubAndClient, RawClient, separator, type Message } from '../rawClient';
 
 function call(delayMs: number, id = '1', streamId = 's'): object {
   return {
@@ -26,8 +25,17 @@ const ended = (id = '1'): object => ({ type: 3, invocationId: id });
 describe('StreamingEcho of the bench hub', () => {
   let hub: BenchHub;
   let client: RawClient;
-  beforeEach(async () => ({ hub, client } = await hubAndClient()));
-  afterEach(() => hub.dispose());
+  let other: RawClient;
+  let time: VirtualTime;
+  beforeEach(async () => {
+    time = new VirtualTime().install();
+    ({ hub, client } = await hubAndClient());
+    other = await RawClient.connect(hub.url);
+  });
+  afterEach(async () => {
+    time.restore();
+    await hub.dispose();
+  });
 
   it('gives every item back with the id of the call, byte for byte', async () => {
     const json = '{"n":12345678901234567890.10, "f":1.0,"s":"\\u0041ä\\"}"}';
@@ -46,12 +54,13 @@ describe('StreamingEcho of the bench hub', () => {
   });
 
   it('waits the delay before each item, one after the other', async () => {
-    const startMs = performance.now();
     client.sendJson(call(40), item(1), item(2), item(3), uploaded());
     for (const n of [1, 2, 3]) {
+      assert.deepEqual(await client.settle(), []);
+      await time.to(n * 40 - 1);
+      assert.equal(hub.counts.deliveries, n - 1);
+      await time.to(n * 40);
       assert.deepEqual(await client.message(), back(n));
-      const tookMs = performance.now() - startMs;
-      assert.ok(tookMs >= n * 40 - 3, `item ${n} after ${tookMs} ms`);
     }
     assert.deepEqual(await client.message(), ended());
   });
@@ -60,12 +69,16 @@ describe('StreamingEcho of the bench hub', () => {
     client.sendJson(call(200), call(0, '2', 't'), item(1), item(2, 't'), uploaded('t'));
     assert.deepEqual(await client.settle(), [back(2, '2'), ended('2')]);
     client.sendJson(uploaded());
+    assert.deepEqual(await client.settle(), []);
+    await time.to(200);
     assert.deepEqual(await client.message(), back(1));
     assert.deepEqual(await client.message(), ended());
   });
 
   it('completes with the error an upload ends with, behind its items', async () => {
     client.sendJson(call(20), item(1), item(2), { ...uploaded(), error: 'mine "x"' });
+    assert.deepEqual(await client.settle(), []);
+    await time.to(40);
     assert.deepEqual(await client.message(), back(1));
     assert.deepEqual(await client.message(), back(2));
     const intro = 'An error occurred on the server while streaming results. HubException:';
@@ -82,7 +95,7 @@ describe('StreamingEcho of the bench hub', () => {
     client.sendJson(call(30), item(1), item(2), { type: 5, invocationId: '1' }, item(3));
     client.sendJson(uploaded());
     assert.deepEqual(await client.settle(), [ended()]);
-    await sleep(60);
+    await time.to(60);
     client.sendJson({ type: 5, invocationId: '1' }, { type: 5, invocationId: 'unknown' });
     assert.deepEqual(await client.settle(), []);
     assert.equal(hub.counts.deliveries, 0);
@@ -156,12 +169,17 @@ describe('StreamingEcho of the bench hub', () => {
       const messages = [call(40), ...numbers.map((n) => item(n)), ask, uploaded()];
       if (together) client.sendJson(...messages);
       else for (const message of messages) client.sendJson(message);
-      const got = [];
-      for (let n = 0; n < 16; n++) got.push(await client.message());
-      const answerAt = got.findIndex(({ invocationId }) => invocationId === 'q');
-      assert.equal(answerAt, 3, 'read once the 14th item has found room');
-      got.splice(answerAt, 1);
-      assert.deepEqual(got, [...numbers.map((n) => back(n)), ended()]);
+      // What was sent before is read.
+      await other.settle();
+      const next = async (atMs: number): Promise<Message> => {
+        await time.to(atMs);
+        return client.message();
+      };
+      for (const n of [0, 1, 2]) assert.deepEqual(await next(40 * (n + 1)), back(n));
+      assert.equal((await client.message()).invocationId, 'q', 'the 14th item has found room');
+      await client.settle();
+      for (const n of numbers.slice(3)) assert.deepEqual(await next(40 * (n + 1)), back(n));
+      assert.deepEqual(await client.message(), ended());
     });
   }
 
@@ -169,9 +187,13 @@ describe('StreamingEcho of the bench hub', () => {
     const blob = 'x'.repeat(100_000);
     const streams = ['a', 'b', 'c', 'd'];
     for (const id of streams) client.sendJson(call(100, id, id), item(blob, id), uploaded(id));
-    const startMs = performance.now();
-    const seen = await client.settle();
-    assert.ok(performance.now() - startMs > 70, 'the call behind is read late');
+    let isAnswered = false;
+    const settled = client.settle().finally(() => (isAnswered = true));
+    await other.settle();
+    assert.ok(!isAnswered, 'the call behind is read late');
+    await time.to(100);
+    const seen = await settled;
+    await time.to(200);
     while (seen.length < 8) seen.push(await client.message());
     const items = seen.filter(({ type }) => type === 2);
     assert.deepEqual(
@@ -182,19 +204,24 @@ describe('StreamingEcho of the bench hub', () => {
 
   it('full streams are no silence, and their client is missed when it is gone', async () => {
     const own = await startBenchHub({ keepAliveMs: 500, clientTimeoutMs: 1000 });
-    const [patient, gone] = await Promise.all([
+    const [patient, gone, witness] = await Promise.all([
+      RawClient.connect(own.url),
       RawClient.connect(own.url),
       RawClient.connect(own.url),
     ]);
     const many = Array.from({ length: 12 }, (_, n) => item(n));
-    patient.sendJson({ type: 6 }, call(2800), ...many);
+    patient.sendJson({ type: 6 }, call(3500), ...many);
     gone.sendJson(call(60_000), ...many);
-    await sleep(100);
+    await witness.settle();
     gone.socket.terminate();
+    await time.to(2000);
+    await until('the end of the one that is gone', () => own.connectionCount === 2);
+    await time.to(3500);
     let message = await patient.message();
     while (message.type === 6) message = await patient.message();
     assert.deepEqual(message, back(0));
-    assert.equal(own.connectionCount, 1);
+    assert.equal(own.connectionCount, 2);
+    time.restore();
     await own.dispose();
   });
 
@@ -202,8 +229,8 @@ describe('StreamingEcho of the bench hub', () => {
     client.sendJson(call(30), item(1), item(2));
     await client.settle();
     client.socket.terminate();
-    await sleep(60);
-    assert.equal(hub.connectionCount, 0);
+    await until('the end of the client', () => hub.connectionCount === 1);
+    await time.to(60);
     assert.equal(hub.counts.deliveries, 0);
   });
 });

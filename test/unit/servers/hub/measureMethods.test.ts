@@ -46,7 +46,7 @@ class Client {
       lost: () => undefined,
     };
     const context = { endpoint, agents, listener, options };
-    client.connection = await connectHub(0, context, AbortSignal.timeout(5000));
+    client.connection = await connectHub(0, context, new AbortController().signal);
     agents.destroy();
     return client;
   }

@@ -13,11 +13,19 @@ import {
   restText,
   type JsonMessage,
 } from '../../../fakes/pubSubPeer';
+import { VirtualTime } from '../../../fakes/virtualTime';
 
 describe('reliable clients of the emulator of Web PubSub', () => {
   let emulator: WebPubSubEmulator;
-  beforeEach(async () => (emulator = await startWebPubSubEmulator()));
-  afterEach(() => emulator.dispose());
+  let time: VirtualTime;
+  beforeEach(async () => {
+    time = new VirtualTime();
+    emulator = await startWebPubSubEmulator();
+  });
+  afterEach(async () => {
+    time.restore();
+    await emulator.dispose();
+  });
 
   const connect = (): Promise<Peer & { connected: JsonMessage }> =>
     Peer.connect(emulator, { protocol: reliableJson });
@@ -123,6 +131,7 @@ describe('reliable clients of the emulator of Web PubSub', () => {
   });
 
   it('do not get what has expired, and hear when the server closes them', async () => {
+    time.install();
     const first = await connect();
     first.socket.terminate();
     await rest(emulator, 'POST', ':send?messageTtlSeconds=1', {
@@ -130,7 +139,7 @@ describe('reliable clients of the emulator of Web PubSub', () => {
       contentType: 'text/plain',
     });
     await sendAll(2, 2);
-    await new Promise((resolve) => setTimeout(resolve, 1050));
+    await time.to(1000);
     const second = await recover(first.connected);
     assert.deepEqual(ids(await take(second, 2)), [undefined, 2]);
     const { status } = await rest(emulator, 'POST', ':closeConnections?reason=done');

@@ -200,7 +200,6 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [(response) => response.writeHead(500).end(), /answered with 500/],
       [(response) => response.writeHead(302, { Location: '/' }).end(), /answered with 302/],
       [(response) => response.destroy(), /could not be reached \(ECONNRESET\)/],
-      [() => undefined, /did not answer within 2 s/],
       [(response) => response.end('x'.repeat(1024 * 1024 + 1)), /more than 1048576 bytes/],
       [typed('application/json', '{"a":"\\x"}'), /a body that is not JSON, or nested too deeply/],
       [
@@ -210,15 +209,19 @@ describe('upstream events of the emulator of Web PubSub', () => {
       [typed('application/json', Buffer.from([0x22, 0xff, 0x22])), /a body that is not UTF-8 text/],
       [typed('text/plain', Buffer.from([0xff])), /a body that is not UTF-8 text/],
     ];
-    await start('/e', { upstreamTimeoutMs: 2000 });
-    for (const [reply, reason] of failures) {
+    const fails = async ([reply, reason]: (typeof failures)[number]): Promise<void> => {
       answer = (event, response) => accept(event, response, () => reply(response));
       const peer = await Peer.connect(emulator);
       const ack = await peer.ask({ type: 'event', event: 'e', ackId: 1, data: 1 });
       assert.equal((ack['error'] as { name: string }).name, 'InternalServerError');
       assert.match(String((await peer.message())['message']), reason);
       assert.equal(await peer.closed, 1000);
-    }
+    };
+    await start('/e');
+    for (const failure of failures) await fails(failure);
+    await emulator.dispose();
+    await start('/e', { upstreamTimeoutMs: 2000 });
+    await fails([() => undefined, /did not answer within 2 s/]);
   });
 
   it('drop the client whose event has a name that is not a segment of a path', async () => {
