@@ -34,7 +34,7 @@ export { withoutResult, writeReports } from '../run/export/exporters';
 export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../engine/lead/startRun';
-export { openTarget, probeByKind } from '../targets/openTarget';
+export { openTarget, probeTargetOf } from '../targets/openTarget';
 export { calibrate } from '../engine/calibrate/roundTrips';
 export { askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/hubRedirects';

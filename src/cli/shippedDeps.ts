@@ -26,7 +26,7 @@ export function shippedDeps(
     completeResult: async (...run) => (await onDemand()).completeResult(...run),
     writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
     calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
-    probeByKind: async (...target) => (await onDemand()).probeByKind(...target),
+    probeTargetOf: async (...target) => (await onDemand()).probeTargetOf(...target),
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
     askHub: async (...question) => (await onDemand()).askHub(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),

@@ -3,10 +3,10 @@ import { count } from '../base/collect';
 import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
 import type { OpenEvent, RecordingHeader } from './recording';
-import { Keys, Noted } from './writtenKeys';
+import { CommentedMap, CommentedValue } from './writtenKeys';
 
 /** The hub that was recorded, without a query; of several hubs that of most clients. */
-export function targetOf(recorded: string, opens: readonly OpenEvent[]): string {
+export function recordedTarget(recorded: string, opens: readonly OpenEvent[]): string {
   const [path] = mostFrequent(opens.map((open) => open.path));
   try {
     const url = new URL(recorded);
@@ -20,17 +20,23 @@ export function targetOf(recorded: string, opens: readonly OpenEvent[]): string 
 }
 
 /** By which certificates a run trusts what was recorded. */
-export const trustKeys = ({ caFile, insecureTls }: RecordingHeader): Record<string, unknown> => ({
+export const certificateKeys = ({
   caFile,
-  insecureTls: insecureTls && new Noted(true, 'as it was recorded; for test systems only'),
+  insecureTls,
+}: RecordingHeader): Record<string, unknown> => ({
+  caFile,
+  insecureTls: insecureTls && new CommentedValue(true, 'as it was recorded; for test systems only'),
 });
 
 /** Of a recording without one, such as a file that is damaged before it. */
-export const noUrlWords = (recorded: string): string | undefined =>
+export const missingUrlNote = (recorded: string): string | undefined =>
   URL.canParse(recorded) ? undefined : 'the URL was not found: write that of the hub';
 
 /** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
-export function secretKeys(opens: readonly OpenEvent[], target: string): Record<string, unknown> {
+export function secretReferences(
+  opens: readonly OpenEvent[],
+  target: string,
+): Record<string, unknown> {
   const name = secretNameOf(target);
   const withToken = opens.filter(
     ({ token, query }) => token === true || query.includes('access_token'),
@@ -56,12 +62,16 @@ export function secretKeys(opens: readonly OpenEvent[], target: string): Record<
   };
   const queryWords = 'Parameters that were seen; their values are not written here.';
   return {
-    accessToken: withToken > 0 ? new Noted(`\${secret:${name}}`, tokenWords) : undefined,
+    accessToken: withToken > 0 ? new CommentedValue(`\${secret:${name}}`, tokenWords) : undefined,
     headers:
-      headerWords.length > 0 ? new Noted(new Keys(headers), undefined, headerWords) : undefined,
+      headerWords.length > 0
+        ? new CommentedValue(new CommentedMap(headers), undefined, headerWords)
+        : undefined,
     query:
       query.length > 0
-        ? new Noted(new Keys(references(query, secretNameFor)), undefined, [queryWords])
+        ? new CommentedValue(new CommentedMap(references(query, secretNameFor)), undefined, [
+            queryWords,
+          ])
         : undefined,
   };
 }
@@ -83,7 +93,7 @@ export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Recor
   const keyWords =
     'Clients of the recording came with tokens of their own; a run makes them with this key.';
   return {
-    connectionString: new Noted('${secret:webpubsub}', undefined, [keyWords]),
+    connectionString: new CommentedValue('${secret:webpubsub}', undefined, [keyWords]),
     service: 'webpubsub',
     hub,
     subprotocol: subprotocol === 'json' ? undefined : subprotocol,
@@ -94,7 +104,10 @@ export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Recor
  * Which part of the connections does what so many clients did, so that all parts grow with the connections; undefined: the
  * rest of them, where there is one.
  */
-export function sharesOf(parts: readonly number[], all: number): readonly (string | undefined)[] {
+export function connectionShares(
+  parts: readonly number[],
+  all: number,
+): readonly (string | undefined)[] {
   const isWhole = parts.reduce((sum, count) => sum + count, 0) === all;
   return parts.map((count, at) =>
     isWhole && at === parts.length - 1 ? undefined : `${percentOf(count / all)}%`,

@@ -17,7 +17,7 @@ import {
 } from './recording';
 
 /** Somebody who speaks in a recording. Times are microseconds since it began. */
-export interface Speaker<Call = never> {
+export interface RecordedConversation<Call = never> {
   readonly open: OpenEvent;
   /** Of the last event. */
   lastUs: number;
@@ -28,7 +28,7 @@ export interface Speaker<Call = never> {
 }
 
 /** Gets what clients and their hub say to each other, in its order. */
-export interface ConversationListener<Client extends Speaker<Call>, Call = never> {
+export interface RecordingListener<Client extends RecordedConversation<Call>, Call = never> {
   /** What is not read, and how often it was seen. */
   readonly leftOut: Map<string, number>;
   /** Nothing more is wanted. */
@@ -51,16 +51,16 @@ export interface ConversationListener<Client extends Speaker<Call>, Call = never
   notUnderstood?(client: Client, event: RawEvent): void;
 }
 
-export const newSpeaker = <Call = never>(open: OpenEvent): Speaker<Call> => ({
+export const newConversation = <Call = never>(open: OpenEvent): RecordedConversation<Call> => ({
   open,
   lastUs: open.t,
   unanswered: new Map(),
 });
 
 /** Reads a recording once. */
-export async function readConversations<Client extends Speaker<Call>, Call = never>(
+export async function readConversations<Client extends RecordedConversation<Call>, Call = never>(
   { header, events }: Recording,
-  listener: ConversationListener<Client, Call>,
+  listener: RecordingListener<Client, Call>,
 ): Promise<{ readonly clients: readonly Client[]; readonly endUs: number }> {
   const clients = new Map<number, Client>();
   let endUs = 0;
@@ -95,10 +95,10 @@ export async function readConversations<Client extends Speaker<Call>, Call = nev
   return { clients: [...clients.values()], endUs };
 }
 
-function passMessage<Client extends Speaker<Call>, Call>(
+function passMessage<Client extends RecordedConversation<Call>, Call>(
   client: Client,
   { ev, m, t, bytes }: MessageEvent,
-  listener: ConversationListener<Client, Call>,
+  listener: RecordingListener<Client, Call>,
 ): void {
   const { invocation, streamInvocation, streamItem, completion, cancelInvocation } = hubMessageType;
   if (!isHubMessage(m)) {

@@ -10,7 +10,7 @@ import type { DataType, WireId } from '../wire/webpubsub/pubSubMessage';
 
 export const recordingSchema = 'signalr-bench-recording/1';
 /** Ends the names of files with recordings. */
-export const recordingEnding = '.recording.jsonl';
+export const recordingExtension = '.recording.jsonl';
 
 export type RecordedKind = 'signalr' | 'webpubsub';
 
@@ -128,13 +128,13 @@ export interface Recording {
 }
 
 /** A recording from a file, one of another program too. */
-export interface ReadRecording extends Recording {
+export interface OpenedRecording extends Recording {
   /** What was left out, as sentences; known once all events were read. */
   readonly notes: () => readonly string[];
 }
 
 /** The file is none, or is damaged. */
-export function notARecording(problem: string, cause?: unknown): ExpectedError {
+export function invalidRecording(problem: string, cause?: unknown): ExpectedError {
   return new ExpectedError('recording-invalid', problem, { cause });
 }
 
@@ -144,19 +144,19 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 /** The first line. @throws ExpectedError `recording-invalid` */
-export function headerIn(line: string, file: string): RecordingHeader {
+export function parseHeader(line: string, file: string): RecordingHeader {
   const fields = objectIn(line);
   if (!isText(fields?.['schema']) || !fields['schema'].startsWith('signalr-bench-recording/'))
-    throw notARecording(`${file} is not a recording: its first line does not say so.`);
+    throw invalidRecording(`${file} is not a recording: its first line does not say so.`);
   if (fields['schema'] !== recordingSchema)
-    throw notARecording(
+    throw invalidRecording(
       `The recording has the form ${fields['schema'].slice(0, 64)}; this version reads ${recordingSchema}.`,
     );
   const { target, startedAt, kind, caFile, insecureTls } = fields;
   if (!isText(target) || !isText(startedAt) || Number.isNaN(Date.parse(startedAt)))
-    throw notARecording('The first line of the recording has no target or no time.');
+    throw invalidRecording('The first line of the recording has no target or no time.');
   if (kind !== 'signalr' && kind !== 'webpubsub')
-    throw notARecording('The first line of the recording names neither SignalR nor Web PubSub.');
+    throw invalidRecording('The first line of the recording names neither SignalR nor Web PubSub.');
   return {
     schema: recordingSchema,
     target,
@@ -168,7 +168,7 @@ export function headerIn(line: string, file: string): RecordingHeader {
 }
 
 /** An event in its line; undefined when the line is none. */
-export function eventIn(line: string): RecordedEvent | undefined {
+export function parseEvent(line: string): RecordedEvent | undefined {
   const fields = objectIn(line);
   if (fields === undefined || !isCount(fields['t']) || !isCount(fields['client'])) return undefined;
   return hasMembers(fields) ? (fields as unknown as RecordedEvent) : undefined;

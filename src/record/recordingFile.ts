@@ -9,10 +9,10 @@ import { openNamed } from '../results/safeFiles';
 import { formatCount } from '../base/units';
 import { ByteRest } from '../wire/socket/frameReader';
 import {
-  eventIn,
-  headerIn,
-  notARecording,
-  type ReadRecording,
+  parseEvent,
+  parseHeader,
+  invalidRecording,
+  type OpenedRecording,
   type RecordedEvent,
   type RecordingHeader,
 } from './recording';
@@ -123,12 +123,12 @@ export async function createRecordingFile(file: string): Promise<Writable> {
  * What is damaged is left out, and said.
  * @throws ExpectedError `recording-invalid`
  */
-export async function openRecording(file: string): Promise<ReadRecording> {
+export async function openRecording(file: string): Promise<OpenedRecording> {
   return readRecording(createReadStream(file, { highWaterMark }), file);
 }
 
 /** One that a scenario names. @throws as {@link openRecording} and `openNamed` */
-export function openNamedRecording(folder: string, name: string): Promise<ReadRecording> {
+export function openNamedRecording(folder: string, name: string): Promise<OpenedRecording> {
   async function* chunks(): AsyncGenerator<Buffer> {
     const handle = await openNamed(folder, name);
     yield* handle.createReadStream({ highWaterMark }) as AsyncIterable<Buffer>;
@@ -142,7 +142,7 @@ const highWaterMark = 256 * 1024;
 export async function readRecording(
   chunks: AsyncIterable<Buffer>,
   name: string,
-): Promise<ReadRecording> {
+): Promise<OpenedRecording> {
   const notes: string[] = [];
   const lines = linesOf(chunks, name);
   let first: IteratorResult<Line>;
@@ -151,11 +151,11 @@ export async function readRecording(
   } catch (cause) {
     if (cause instanceof ExpectedError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
-      throw notARecording(`There is no file ${name}.`, cause);
-    throw notARecording(`${name} cannot be read: ${(cause as Error).message}.`, cause);
+      throw invalidRecording(`There is no file ${name}.`, cause);
+    throw invalidRecording(`${name} cannot be read: ${(cause as Error).message}.`, cause);
   }
-  if (first.done === true) throw notARecording(`${name} is empty.`);
-  const header = headerIn(first.value.text, name);
+  if (first.done === true) throw invalidRecording(`${name} is empty.`);
+  const header = parseHeader(first.value.text, name);
   async function* events(): AsyncGenerator<RecordedEvent> {
     let last = 0;
     let number = 1;
@@ -164,7 +164,7 @@ export async function readRecording(
       for await (const { text, isWhole } of lines) {
         number += 1;
         if (text === '') continue;
-        const event = eventIn(text);
+        const event = parseEvent(text);
         if (event !== undefined && event.t >= last) {
           last = event.t;
           yield event;
@@ -199,7 +199,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
   const rest = new ByteRest();
   const textOf = (bytes: Buffer): string => {
     if (isUtf8(bytes)) return bytes.toString('utf8').trimEnd();
-    throw notARecording(`${name} is not UTF-8 text.`);
+    throw invalidRecording(`${name} is not UTF-8 text.`);
   };
   for await (const chunk of chunks) {
     let at = 0;
@@ -214,7 +214,9 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
     }
     rest.append(chunk, at);
     if (rest.length > maximumLineBytes)
-      throw notARecording(`${name} has a line of more than ${maximumLineBytes / 1024 / 1024} MB.`);
+      throw invalidRecording(
+        `${name} has a line of more than ${maximumLineBytes / 1024 / 1024} MB.`,
+      );
   }
   // The end of a text may be cut inside of a character.
   if (rest.length > 0) yield { text: rest.take().toString('utf8'), isWhole: false };

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount } from '../base/units';
 import type { RecordedCounts } from './proxy/recorder';
 import type { Direction } from './recording';
-import type { TakenRecording } from './takeRecording';
+import type { RunningRecording } from './startRecording';
 
 /** Counts at two times: what has passed between them gives the rates. */
 export interface RecordProgress {
@@ -17,7 +17,7 @@ export interface RecordWatcher {
   /** At the beginning, and each second. */
   onProgress(progress: RecordProgress): void;
   /** All clients have left: once for each time that nobody is there. */
-  onGone(): void;
+  onAllLeft(): void;
 }
 
 const tickMs = 1000;
@@ -26,7 +26,7 @@ const goneMs = 5000;
 
 /** Shows each second what has passed, and notices that the clients are gone. @returns what ends it */
 export function watchRecording(
-  recording: Pick<TakenRecording, 'counts' | 'dropped'>,
+  recording: Pick<RunningRecording, 'counts' | 'dropped'>,
   watcher: RecordWatcher,
 ): () => void {
   const startedMs = performance.now();
@@ -49,7 +49,7 @@ export function watchRecording(
     if (nowMs - goneSinceMs < goneMs) return;
     // Until a client is there again it is not noticed any more.
     goneSinceMs = Infinity;
-    watcher.onGone();
+    watcher.onAllLeft();
   };
   tick();
   const timer = setInterval(tick, tickMs);
@@ -57,7 +57,7 @@ export function watchRecording(
 }
 
 /** A name with how often it was seen, how often a second of late, and the mean size of its messages. */
-export interface PassedRow {
+export interface TrafficRow {
   readonly name: string;
   readonly seen: string;
   readonly perS: string;
@@ -65,11 +65,11 @@ export interface PassedRow {
 }
 
 /** Those names that are the most frequent, and how many others there are. */
-export function passedRows(
+export function trafficRows(
   { counts, before, seconds }: RecordProgress,
   kind: 'calls' | 'callbacks',
   most: number,
-): { readonly rows: readonly PassedRow[]; readonly more: number } {
+): { readonly rows: readonly TrafficRow[]; readonly more: number } {
   const all = counts[kind];
   const rows = all.slice(0, most).map(({ name, count, bytes }) => ({
     name,
@@ -84,7 +84,7 @@ export function passedRows(
 }
 
 /** All messages of a direction: `120, 25 KB, 3.1/s`. */
-export function passedText(
+export function trafficText(
   { counts: { messages, bytes }, before, seconds }: RecordProgress,
   direction: Direction,
 ): string {

@@ -1,9 +1,9 @@
 import { Document, isCollection, type Node, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
 import { visibleLine, visibleText, visibleYaml } from '../base/text';
-import { Keys, Noted } from './writtenKeys';
+import { CommentedMap, CommentedValue } from './writtenKeys';
 
 /** The text of a scenario file: what clients have sent stands in it as it was, and nothing of it is obeyed. */
-export function yamlText(head: readonly string[], keys: Keys): string {
+export function yamlText(head: readonly string[], keys: CommentedMap): string {
   const document = new Document();
   document.commentBefore = comment(head);
   document.contents = nodeOf(document, keys) as never;
@@ -24,8 +24,8 @@ const comment = (lines: readonly string[]): string =>
   lines.map((line) => ` ${visibleLine(line)}`).join('\n');
 
 function nodeOf(document: Document, value: unknown): Node {
-  if (value instanceof Keys) return mapOf(document, value);
-  if (Array.isArray(value) && value.some((item) => item instanceof Keys)) {
+  if (value instanceof CommentedMap) return mapOf(document, value);
+  if (Array.isArray(value) && value.some((item) => item instanceof CommentedMap)) {
     const list = new YAMLSeq();
     for (const item of value) list.add(nodeOf(document, item));
     return list;
@@ -35,11 +35,12 @@ function nodeOf(document: Document, value: unknown): Node {
   return node;
 }
 
-function mapOf(document: Document, { keys, above: aboveAll }: Keys): YAMLMap {
+function mapOf(document: Document, { keys, above: aboveAll }: CommentedMap): YAMLMap {
   const map = new YAMLMap();
   if (aboveAll.length > 0) map.commentBefore = comment(aboveAll);
   for (const [name, held] of Object.entries(keys)) {
-    const { value, beside, above } = held instanceof Noted ? held : new Noted(held);
+    const { value, beside, above } =
+      held instanceof CommentedValue ? held : new CommentedValue(held);
     if (value === undefined) continue;
     const key = document.createNode(name);
     const node = nodeOf(document, value);

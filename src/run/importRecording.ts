@@ -2,7 +2,7 @@ import { ExpectedError } from '../base/expectedError';
 import { counted, formatCount } from '../base/units';
 import { scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import type { Estimate } from '../capacity/model';
-import type { Found } from '../record/analyse/found';
+import type { Findings } from '../record/analyse/findings';
 import { scenarioFromRecording } from '../record/analyse/scenarioFromRecording';
 import type { Recording } from '../record/recording';
 import type { Problem } from '../scenario/problem';
@@ -13,7 +13,7 @@ import type { ScenarioParser } from './scenarioFile';
 /** What a recording becomes, with what everybody asks of a scenario. */
 export interface ImportedScenario {
   readonly yaml: string;
-  readonly found: Found;
+  readonly found: Findings;
   readonly problems: readonly Problem[];
   /** In sentences how its load differs from what was recorded; absent: hardly. */
   readonly unlike?: string;
@@ -50,7 +50,7 @@ const nearly = 0.05;
 /** `600 times the calls`: of a client of the scenario, in place of those that were recorded; undefined where they are alike. */
 function unlikeWords(
   scenario: Scenario,
-  { calls, clientSeconds, clientsAtOnce }: Found,
+  { calls, clientSeconds, clientsAtOnce }: Findings,
 ): string | undefined {
   const seen = calls.reduce((sum, { count }) => sum + count, 0);
   const made = (rateOf(scenario) / scenario.connections) * clientSeconds;
@@ -75,7 +75,7 @@ const withWarning = (yaml: string, unlike: string): string =>
     yaml.replace(/^config:\n/m, `config:\n  unlikeRecording: ${unlike}\n`),
   ].join('\n');
 
-function nothing({ clients, messages, notRecognised }: Found): ExpectedError {
+function nothing({ clients, messages, notRecognised }: Findings): ExpectedError {
   const seen =
     clients === 0
       ? 'It has no client.'

@@ -15,7 +15,7 @@ export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
   readonly parseScenario: ScenarioParser;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
   /** In the way of the target's kind; undefined when it is asked as a hub. */
-  readonly probeByKind: (
+  readonly probeTargetOf: (
     scenario: Scenario,
     context: TargetContext,
   ) => Promise<ServiceProbe | undefined>;
@@ -67,11 +67,11 @@ export function scenarioFor(
 export async function probeTarget(
   wanted: ProbedTarget,
   context: TargetContext,
-  { parseScenario, openTarget, probeHub, probeByKind }: ProbeParts,
+  { parseScenario, openTarget, probeHub, probeTargetOf }: ProbeParts,
   agree?: (host: string, url: string) => Promise<boolean>,
 ): Promise<Probed | undefined> {
   const scenario = scenarioFor(wanted, parseScenario);
-  const own = await probeByKind(scenario, context);
+  const own = await probeTargetOf(scenario, context);
   if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);
   const { url, secrets, endpoint } = target;

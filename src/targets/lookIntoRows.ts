@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario/scenario';
-import { needsOfTexts } from './identities/needs';
+import { requiredColumnsOfText } from './identities/needs';
 import type { RowProblem } from './identities/openRows';
 import type { TargetContext } from './target';
 
@@ -13,5 +13,5 @@ export async function lookIntoRows(
   if (![...files, scenario.data?.file].some((file) => file !== undefined && isThere(file)))
     return [];
   const { rowProblems } = await import('./identities/openRows.js');
-  return rowProblems(scenario, needsOfTexts(scenario), isThere, context);
+  return rowProblems(scenario, requiredColumnsOfText(scenario), isThere, context);
 }

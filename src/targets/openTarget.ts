@@ -15,8 +15,13 @@ import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
 import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
 import { TargetProblems, type OpenTarget, type ServiceProbe, type TargetContext } from './target';
-import { needsOf } from './identities/needs';
-import { callOf, resolveEndpoint, secretsOf, resolveText } from './resolveEndpoint';
+import { requiredColumns } from './identities/needs';
+import {
+  identityRequestOf,
+  resolveEndpoint,
+  endpointSecrets,
+  resolveText,
+} from './resolveEndpoint';
 import { disposeAll, startLocalServer } from './serverProcess';
 
 type Opens = (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
@@ -35,7 +40,7 @@ const openLocal: Opens = async (scenario, context) => {
       return { ...opened, kind: 'local', emulated: true, dispose: disposeBoth };
     }
     const endpoint = await resolveEndpoint([value], scenario, context);
-    const secrets = secretsOf(endpoint, scenario);
+    const secrets = endpointSecrets(endpoint, scenario);
     const here = { kind: 'local', emulated: true, hostsBeyond: [] } as const;
     return { ...here, endpoint, secrets, url: value, dispose };
   } catch (error) {
@@ -62,7 +67,7 @@ async function openUrls(
     kind: 'hubUrl',
     emulated: embedded.every(Boolean) ? true : undefined,
     endpoint,
-    secrets: secretsOf(endpoint, scenario),
+    secrets: endpointSecrets(endpoint, scenario),
     url: endpoint.urls.map(shownUrl).join(', '),
     hostsBeyond: hostsBeyond(endpoint.urls),
     dispose: () => Promise.resolve(),
@@ -108,12 +113,12 @@ async function withCalls(
   context: TargetContext,
 ): Promise<OpenTarget> {
   try {
-    const call = callOf(scenario, context);
+    const call = identityRequestOf(scenario, context);
     if (call === undefined) return opened;
     if (call.url !== undefined) checkAskedUrl(call.url);
-    const { identityCalls: make } = await import('./identities/openRows.js');
+    const { identityCallerFor: make } = await import('./identities/openRows.js');
     const { endpoint } = opened;
-    const needs = needsOf(scenario, endpoint.personal ?? { headers: {}, query: {} });
+    const needs = requiredColumns(scenario, endpoint.personal ?? { headers: {}, query: {} });
     const identityCalls = make(call, endpoint, needs, context);
     return {
       ...opened,
@@ -142,7 +147,7 @@ function checkAskedUrl(url: string): void {
  * Asks without a run whether the target can be reached and lets us in; undefined where what opens is asked as a hub.
  * @throws ExpectedError as it
  */
-export async function probeByKind(
+export async function probeTargetOf(
   { target, service }: Scenario,
   context: TargetContext,
 ): Promise<ServiceProbe | undefined> {

@@ -16,14 +16,14 @@ import { referencesIn, resolveReferences, secretVariable } from '../scenario/tar
 import { isAllowedHost } from '../wire/socket/isLoopback';
 import { foreignAddresses } from '../wire/socket/localAddresses';
 import { decoded, proxyFor } from '../wire/socket/proxy';
-import { needsOf, resolvedParts } from './identities/needs';
+import { requiredColumns, resolvedParts } from './identities/needs';
 import {
   resolveIdentities,
-  type ResolvedCall,
+  type IdentityRequest,
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
-import { formsOf } from './identities/rowSecrets';
-import { settingOf } from './settings';
+import { secretForms } from './identities/rowSecrets';
+import { environmentSetting } from './settings';
 import type { TargetContext } from './target';
 
 /** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
@@ -53,8 +53,8 @@ export async function resolveEndpoint(
   for (const [position, url] of urls.entries()) refuseEmpty(url, resolvedTexts[position]!);
   const hubs = resolvedTexts.flatMap((text) => text.split(',')).map((url) => hubUrl(url.trim()));
   if (scenario.connectionType === 'AspNet') refuseClassicHubs(hubs);
-  refuseHosts(hubs, context);
-  const proxies = proxySettings(hubs, (name) => settingOf(context, name));
+  assertHostsAllowed(hubs, context);
+  const proxies = proxySettings(hubs, (name) => environmentSetting(context, name));
   const client = await clientCertificate(scenario, keyPassword, context);
   const texts = {
     headers: Object.fromEntries(headers.filter(isPersonal)),
@@ -82,7 +82,7 @@ export async function resolveEndpoint(
 }
 
 /** @param named may be said: a host may come from a secret @throws ExpectedError `target-host` for one that may not be contacted */
-export function refuseHosts(
+export function assertHostsAllowed(
   urls: readonly string[],
   { allowedHosts }: Pick<TargetContext, 'allowedHosts'>,
   named = false,
@@ -159,12 +159,15 @@ async function personalOf(
   if (!hasRows) return isSame ? undefined : texts;
   // A bundle of its own: few runs have rows.
   const { openRows } = await import('./identities/openRows.js');
-  const needs = needsOf(scenario, texts);
+  const needs = requiredColumns(scenario, texts);
   return { ...texts, ...(await openRows(scenario, identities, needs, context)) };
 }
 
 /** Who is asked for identities. The endpoint was resolved before: no reference is missing. */
-export function callOf(scenario: Scenario, context: TargetContext): ResolvedCall | undefined {
+export function identityRequestOf(
+  scenario: Scenario,
+  context: TargetContext,
+): IdentityRequest | undefined {
   const value = (text: string): string =>
     resolveReferences(text, (kind, name) => context.reference(kind, name)).text;
   return resolveIdentities(scenario, value).call;
@@ -258,7 +261,10 @@ function writtenIn(personal: PersonalEndpoint | undefined): string[] {
  * What was given to get in: token, values of headers and query, user info of hubs and proxies, password; and arguments of calls that are
  * called like secrets.
  */
-export function secretsOf(endpoint: Endpoint, { entries }: Pick<Scenario, 'entries'>): string[] {
+export function endpointSecrets(
+  endpoint: Endpoint,
+  { entries }: Pick<Scenario, 'entries'>,
+): string[] {
   const inUrls = endpoint.urls.flatMap((text) => {
     const url = new URL(text);
     return [url.username, url.password, ...url.searchParams.values()];
@@ -273,7 +279,7 @@ export function secretsOf(endpoint: Endpoint, { entries }: Pick<Scenario, 'entri
     endpoint.clientCertificate?.passphrase ?? '',
     ...entries.flatMap(({ parameters }) => secretArguments(parameters)),
   ];
-  return formsOf(values);
+  return secretForms(values);
 }
 
 /** Arguments are JSON text, and stand in steps of a session. */

@@ -39,7 +39,7 @@ const passedOn = [
 ];
 
 /** Of ours, what a process of this program gets that a run starts. In the editor's host the same executable is Electron. */
-export function environmentOfChild(): NodeJS.ProcessEnv {
+export function childEnvironment(): NodeJS.ProcessEnv {
   const variables = passedOn.map((name) => [name, process.env[name]] as const);
   const known = variables.filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(known), ELECTRON_RUN_AS_NODE: '1' };
@@ -53,7 +53,7 @@ export async function startServerProcess(
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [serverScript, 'serve', ...args, '--exit-with-stdin'], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: environmentOfChild(),
+    env: childEnvironment(),
   });
   let isWanted = true;
   let isServing = false;

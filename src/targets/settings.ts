@@ -2,7 +2,7 @@ import type { EntraSignIn } from '../scenario/target/connectionString';
 import type { TargetContext } from './target';
 
 /** What the environment says of proxies and sign-ins, which no scenario refers to. */
-export const settingOf = (
+export const environmentSetting = (
   { setting, reference }: Pick<TargetContext, 'setting' | 'reference'>,
   name: string,
 ): string | undefined => (setting === undefined ? reference('env', name) : setting(name));
@@ -13,7 +13,8 @@ export function signInUrls(
   context: Pick<TargetContext, 'setting' | 'reference'>,
 ): string[] {
   const metadata = 'http://169.254.169.254';
-  const own = settingOf(context, 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
+  const own =
+    environmentSetting(context, 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
   const authority = own.includes('://') ? own : `https://${own}`;
   return kind === 'managedIdentity'
     ? [metadata]

@@ -48,7 +48,7 @@ export type EditorAccount = (
   mayAsk: boolean,
 ) => Promise<EntraToken | undefined>;
 
-export interface Passes {
+export interface SignInPasses {
   readonly current: SignedInPass;
   readonly onRenewed: Event<SignedInPass>;
   /** Why it could not be renewed, in a sentence; it is tried again. */
@@ -85,7 +85,7 @@ export interface OpenTarget {
   /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
   readonly hostsBeyond: readonly string[];
   readonly problems?: TargetProblems;
-  readonly passes?: Passes;
+  readonly passes?: SignInPasses;
   /** Its endpoint has no identities before they are asked for. */
   readonly identityCalls?: IdentityCalls;
   /** What a person should know before the run, in a sentence. */
@@ -112,7 +112,10 @@ export interface EntraToken {
 }
 
 /** Gives the newest pass now, since it may have been renewed while somebody started, and each one after it. */
-export function followPasses(passes: Passes | undefined, take: (pass: SignedInPass) => void): void {
+export function followPasses(
+  passes: SignInPasses | undefined,
+  take: (pass: SignedInPass) => void,
+): void {
   if (passes === undefined) return;
   take(passes.current);
   passes.onRenewed(take);

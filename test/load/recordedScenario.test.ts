@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { WebPubSubClient, WebPubSubJsonProtocol } from '@azure/web-pubsub-client';
 import { HubConnectionBuilder, LogLevel, type ILogger } from '@microsoft/signalr';
-import type { Found } from '../../src/record/analyse/found';
+import type { Findings } from '../../src/record/analyse/findings';
 import type { Result } from '../../src/results/result';
 import { withHubHere } from '../fakes/loadHub';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
@@ -72,7 +72,10 @@ async function withService(body: (url: string) => Promise<void>): Promise<void> 
   }
 }
 
-async function recorded(folder: CliFolder, target: string): Promise<{ found: Found; sent: Sent }> {
+async function recorded(
+  folder: CliFolder,
+  target: string,
+): Promise<{ found: Findings; sent: Sent }> {
   const args = ['record', '--target', target, '--json', '--out', 'chat'];
   const recording = folder.startHere(args);
   const first = await recording.said(/^\{.*\}$/m);
@@ -80,7 +83,7 @@ async function recorded(folder: CliFolder, target: string): Promise<{ found: Fou
   recording.signal('SIGINT');
   const { code, stdout, stderr } = await recording.finished;
   assert.equal(code, 0, stderr);
-  const { found } = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Found };
+  const { found } = JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Findings };
   return { found, sent };
 }
 
@@ -221,7 +224,7 @@ describe('a scenario of a recording', () => {
         folder.write('client.log', lines.join(''));
         const { code, stdout, stderr } = await folder.run(['import', 'client.log', '--json']);
         assert.equal(code, 0, stderr);
-        const { found } = JSON.parse(stdout) as { found: Found };
+        const { found } = JSON.parse(stdout) as { found: Findings };
         assert.deepEqual([found.target, found.clients, found.protocols], [url, 1, ['json']]);
         assert.deepEqual(found.calls, [{ method: 'GetHistory', count: 5, as: 'answered' }]);
       }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import type { Found } from '../../src/record/analyse/found';
+import type { Findings } from '../../src/record/analyse/findings';
 import { startWebPubSubEmulator } from '../../src/servers/webpubsub/webPubSubEmulator';
 import { startBehindService } from '../fakes/behindService';
 import type { HubHere } from '../fakes/loadHub';
@@ -107,7 +107,7 @@ describe('what two people do in a browser, recorded', function () {
     folder: CliFolder,
     target: string,
     act: (url: string) => Promise<readonly number[]>,
-  ): Promise<Found> {
+  ): Promise<Findings> {
     const args = ['record', '--target', target, '--json', '--out', 'chat'];
     const recording = folder.startHere(args);
     const { url } = JSON.parse(await recording.said(/^\{.*\}$/m)) as { url: string };
@@ -116,7 +116,7 @@ describe('what two people do in a browser, recorded', function () {
     recording.signal('SIGINT');
     const { code, stdout, stderr } = await recording.finished;
     assert.equal(code, 0, stderr);
-    return (JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Found }).found;
+    return (JSON.parse(stdout.slice(stdout.indexOf('\n'))) as { found: Findings }).found;
   }
 
   const chat = ({ page, hub }: Case, room: string, url: string): Promise<number[]> =>

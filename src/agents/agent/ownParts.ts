@@ -7,7 +7,7 @@ import { endpointOfRun, startThreads } from '../../engine/lead/startRun';
 import { withPayloadFile } from '../../engine/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
 import { listed } from '../../scenario/text/words';
-import { formsOf } from '../../targets/identities/rowSecrets';
+import { secretForms } from '../../targets/identities/rowSecrets';
 import { secretPrefix, secretVariable } from '../../scenario/target/references';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import type { Bus } from '../bus/bus';
@@ -102,7 +102,7 @@ async function openWithin(
       return undefined;
     }
     const value = environment(variable);
-    if (isSecret && value !== undefined) secrets.push(...formsOf([value]));
+    if (isSecret && value !== undefined) secrets.push(...secretForms([value]));
     return value;
   };
   let opened: OpenTarget | undefined;

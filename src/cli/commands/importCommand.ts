@@ -1,6 +1,6 @@
 import { jsonDocument } from '../../base/text';
-import { foundLines } from '../../record/analyse/found';
-import { openImported } from '../../record/read/openFile';
+import { findingsTable } from '../../record/analyse/findings';
+import { openImportFile } from '../../record/read/openImportFile';
 import { importRecording, type ImportedScenario } from '../../run/importRecording';
 import { secretVariable } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
@@ -23,7 +23,7 @@ export async function importCommand(
   io: ProcessIo,
   deps: EstimateDeps,
 ): Promise<number> {
-  const read = await openImported(file);
+  const read = await openImportFile(file);
   if (read === undefined) return importCounters(file, flags, io);
   const model = await deps.capacity();
   const imported = await importRecording(read, deps.parseScenario, model);
@@ -48,7 +48,7 @@ export async function reportImported(
     ...(unlike === undefined
       ? []
       : [...wrapped(`warning: ${unlike}`, width, '  ').map(({ text }) => text), '']),
-    ...foundLines(found, width, secretVariable),
+    ...findingsTable(found, width, secretVariable),
     '',
     ...wrapped(size, width, '  ').map(({ text }) => text),
     ...problems

@@ -7,15 +7,15 @@ import { visibleJson } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';
-import { recordingEnding } from '../../record/recording';
+import { recordingExtension } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
 import {
-  readAuthority,
-  recordingTarget,
-  takeRecording,
+  readCaFile,
+  parseRecordingTarget,
+  startRecording,
   type RecordingOptions,
-  type TakenRecording,
-} from '../../record/takeRecording';
+  type RunningRecording,
+} from '../../record/startRecording';
 import { watchRecording, type RecordWatcher } from '../../record/watchRecording';
 import { importRecording } from '../../run/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
@@ -56,14 +56,14 @@ export async function recordCommand(
   io: ProcessIo,
   deps: RecordDeps,
 ): Promise<number> {
-  const target = recordingTarget(flags.target);
+  const target = parseRecordingTarget(flags.target);
   const files = filesOf(flags, io);
   if (flags.force !== true && existsSync(files.scenario))
     throw new ExpectedError('import-file', takenWords(path.relative(io.cwd, files.scenario)));
   const ended = endings(flags, io, deps.stdinEnded);
   let view: RecordView | undefined;
   try {
-    const recording = await takeRecording({
+    const recording = await startRecording({
       target: flags.target,
       port: flags.port,
       file: files.recording,
@@ -107,7 +107,7 @@ function filesOf({ out }: RecordFlags, { cwd, now }: ProcessIo): Files {
   const scenario = /\.ya?ml$/i.test(named) ? named : `${stem}.signalr.yaml`;
   return {
     scenario: path.resolve(cwd, scenario),
-    recording: path.resolve(cwd, `${stem}${recordingEnding}`),
+    recording: path.resolve(cwd, `${stem}${recordingExtension}`),
   };
 }
 
@@ -118,7 +118,7 @@ async function wayOf(
 ): Promise<RecordingOptions['way']> {
   const proxies = proxySettings([target.href], (name) => env[name]);
   return {
-    ...(caFile !== undefined && (await readAuthority(path.resolve(cwd, caFile)))),
+    ...(caFile !== undefined && (await readCaFile(path.resolve(cwd, caFile)))),
     insecureTls,
     proxies,
   };
@@ -152,8 +152,8 @@ function endings(
   };
 }
 
-function titleOf(flags: RecordFlags, { url }: TakenRecording, files: Files): RecordTitle {
-  const target = recordingTarget(flags.target).href;
+function titleOf(flags: RecordFlags, { url }: RunningRecording, files: Files): RecordTitle {
+  const target = parseRecordingTarget(flags.target).href;
   const beyond = hostsBeyond([target]);
   const ways = ['with Ctrl+C'];
   if (flags.for !== undefined) ways.push(`after ${formatDurationMs(flags.for)}`);
@@ -178,7 +178,7 @@ function watcher(
       const recorded = { ...progress.counts, dropped: progress.dropped };
       io.stdout.write(`${visibleJson(JSON.stringify({ recorded }))}\n`);
     },
-    onGone() {
+    onAllLeft() {
       if (flags.untilGone === true) ended.end();
       // A page may come back, and a second browser may be opened: that is for people to know.
       else view.message('All clients are gone; the recording goes on for those that come back.');
@@ -187,7 +187,7 @@ function watcher(
 }
 
 interface Conclusion {
-  readonly recording: TakenRecording;
+  readonly recording: RunningRecording;
   readonly hasClients: boolean;
   readonly files: Files;
   readonly flags: RecordFlags;

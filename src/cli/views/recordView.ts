@@ -1,6 +1,6 @@
 /** What the terminal shows of a recording while it goes on. */
 import { counted, formatCount } from '../../base/units';
-import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
+import { trafficRows, trafficText, type RecordProgress } from '../../record/watchRecording';
 import { clock } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
@@ -29,7 +29,7 @@ function recordedText(progress: RecordProgress): string {
     everSeen === 0 ? 'no client yet' : `${counted(clients, 'client')}${seen}`,
     ...(everSeen === 0
       ? []
-      : [`out ${passedText(progress, 'out')}`, `in ${passedText(progress, 'in')}`]),
+      : [`out ${trafficText(progress, 'out')}`, `in ${trafficText(progress, 'in')}`]),
     ...(unknown > 0 ? [`${formatCount(unknown)} not understood`] : []),
     ...(dropped > 0 ? [`${formatCount(dropped)} left out, the disk is too slow`] : []),
   ].join('; ');
@@ -52,9 +52,9 @@ export function recordLines(
   const others = passed.length + ending.length + linesOfTables + 5;
   const room = Math.max(2, Math.min(2 * mostNames, terminalRows - others));
   const callRoom = Math.max(room - counts.callbacks.length, Math.ceil(room / 2));
-  const calls = passedRows(progress, 'calls', callRoom);
-  const callbacks = passedRows(progress, 'callbacks', room - calls.rows.length);
-  const table = (heading: string, { rows, more }: ReturnType<typeof passedRows>): Line[] => {
+  const calls = trafficRows(progress, 'calls', callRoom);
+  const callbacks = trafficRows(progress, 'callbacks', room - calls.rows.length);
+  const table = (heading: string, { rows, more }: ReturnType<typeof trafficRows>): Line[] => {
     if (rows.length === 0) return [];
     return [
       { text: '' },

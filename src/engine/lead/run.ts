@@ -13,7 +13,7 @@ import type { RunTotals } from '../../measure/total/runTotals';
 import type { Plan } from '../../plan/plan';
 import type { StartWorkers, WorkerHost } from '../../messages/worker';
 import type { SecretHider } from '../../targets/identities/rowSecrets';
-import type { IdentityCalls, Passes, TargetProblems } from '../../targets/target';
+import type { IdentityCalls, SignInPasses, TargetProblems } from '../../targets/target';
 import { withoutIdleLife } from './progress';
 import type { StepSource } from './stepSource';
 
@@ -31,7 +31,7 @@ export interface ConductorContext {
   readonly targetUrls: readonly string[];
   readonly target: RunSummary['target'];
   readonly problems?: TargetProblems | undefined;
-  readonly passes?: Passes;
+  readonly passes?: SignInPasses;
   readonly identityCalls?: IdentityCalls;
   readonly machine: RunSummary['machine'];
 }

@@ -8,7 +8,7 @@ import type {
   WorkerListener,
   WorkerStart,
 } from '../../messages/worker';
-import { environmentOfChild } from '../../targets/serverProcess';
+import { childEnvironment } from '../../targets/serverProcess';
 import { CpuMeter } from '../machineClock';
 import { SuspendDetector } from '../suspendDetector';
 import { ReportedCpu } from './reportedCpu';
@@ -35,7 +35,7 @@ const forkWorker = (script: string): WorkerProcess =>
     serialization: 'advanced',
     execArgv: [`--max-semi-space-size=${semiSpaceMb}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    env: environmentOfChild(),
+    env: childEnvironment(),
   });
 
 export const startProcesses =

@@ -3,18 +3,18 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { foundLines } from '../../record/analyse/found';
-import { openImported } from '../../record/read/openFile';
-import { recordingEnding } from '../../record/recording';
+import { findingsTable } from '../../record/analyse/findings';
+import { openImportFile } from '../../record/read/openImportFile';
+import { recordingExtension } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
 import { replayScenario } from '../../record/replay/replayScenario';
-import { type Trust, unknownCertificate } from '../../record/proxy/recordingProxy';
+import { type Trust, unknownCertificateCode } from '../../record/proxy/recordingProxy';
 import {
-  readAuthority,
-  takeRecording,
+  readCaFile,
+  startRecording,
   type RecordingOptions,
-  type TakenRecording,
-} from '../../record/takeRecording';
+  type RunningRecording,
+} from '../../record/startRecording';
 import { redactUrl } from '../../results/redact';
 import { watchRecording } from '../../record/watchRecording';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -34,7 +34,7 @@ import { openUnsaved } from './runCommands';
 interface GoingRecording {
   readonly target: string;
   readonly file: string;
-  readonly recording: TakenRecording;
+  readonly recording: RunningRecording;
   readonly shown: vscode.Disposable;
 }
 
@@ -93,7 +93,7 @@ export class ScenarioRecorder implements vscode.Disposable {
     goOn: (trust: Trust) => unknown,
   ): Promise<void> {
     const text = errorText(error);
-    if (!(error instanceof ExpectedError) || error.code !== unknownCertificate) {
+    if (!(error instanceof ExpectedError) || error.code !== unknownCertificateCode) {
       await ask('Error', text);
       return;
     }
@@ -111,7 +111,7 @@ export class ScenarioRecorder implements vscode.Disposable {
     });
   }
 
-  private show(recording: TakenRecording): vscode.Disposable {
+  private show(recording: RunningRecording): vscode.Disposable {
     return showNumbers(recording, () => {
       if (this.going?.recording === recording) this.sayGone(this.going);
     });
@@ -165,7 +165,7 @@ async function chooseAuthority(): Promise<Trust | undefined> {
   const file = await chooseFile(t('Certificate Authority'), undefined, certificates);
   if (file === undefined) return undefined;
   try {
-    return await readAuthority(file.fsPath);
+    return await readCaFile(file.fsPath);
   } catch (error) {
     say('Error', errorText(error));
     return undefined;
@@ -181,9 +181,9 @@ async function begin(
   await mkdir(folder, { recursive: true });
   // Down to the millisecond: a second recording may begin within a second.
   const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[:.]/g, '-');
-  const file = path.join(folder, `recorded-${stamp}${recordingEnding}`);
+  const file = path.join(folder, `recorded-${stamp}${recordingExtension}`);
   const proxies = proxySettings([target.replace(/^ws/, 'http')], (name) => process.env[name]);
-  const recording = await takeRecording({
+  const recording = await startRecording({
     target,
     file,
     port: 0,
@@ -196,7 +196,7 @@ async function begin(
 }
 
 /** What passes, in the status bar; a click offers to end it. */
-function showNumbers(recording: TakenRecording, onGone: () => void): vscode.Disposable {
+function showNumbers(recording: RunningRecording, onGone: () => void): vscode.Disposable {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.recording',
     vscode.StatusBarAlignment.Left,
@@ -211,7 +211,7 @@ function showNumbers(recording: TakenRecording, onGone: () => void): vscode.Disp
       item.text = `$(record) ${text}`;
       item.tooltip = new vscode.MarkdownString(hover);
     },
-    onGone,
+    onAllLeft: onGone,
   });
   item.show();
   return vscode.Disposable.from(item, new vscode.Disposable(stop));
@@ -269,7 +269,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   const imported = await showWhile(
     t('Importing {0}', name),
     async (): Promise<ImportedScenario | undefined> => {
-      const read = await openImported(file.fsPath);
+      const read = await openImportFile(file.fsPath);
       if (read === undefined) return undefined;
       const made = await importRecording(read, parseScenario);
       for (const note of read.notes()) log.warn(note);
@@ -295,7 +295,7 @@ async function showImported(
     log.warn(unlike);
     say('Warning', unlike);
   }
-  for (const line of foundLines(found, 100)) if (line !== '') log.info(line);
+  for (const line of findingsTable(found, 100)) if (line !== '') log.info(line);
   const calls = formatCount(found.calls.length);
   const lost =
     found.notRecognised.length + found.callbacks.filter(({ recognised }) => !recognised).length;

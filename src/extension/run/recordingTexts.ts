@@ -1,6 +1,6 @@
 import { visibleLine, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
-import { passedRows, passedText, type RecordProgress } from '../../record/watchRecording';
+import { trafficRows, trafficText, type RecordProgress } from '../../record/watchRecording';
 
 /** Of calls and of callbacks: a hover has no room for more. */
 const mostRows = 10;
@@ -14,7 +14,7 @@ export function recordingTexts(
   const { counts, dropped } = progress;
   const { clients, everSeen, messages, unknown } = counts;
   const tables = (['calls', 'callbacks'] as const)
-    .map((kind) => ({ kind, ...passedRows(progress, kind, mostRows) }))
+    .map((kind) => ({ kind, ...trafficRows(progress, kind, mostRows) }))
     .filter(({ rows }) => rows.length > 0)
     .flatMap(({ kind, rows, more }, at) => {
       const heads = [
@@ -39,8 +39,8 @@ export function recordingTexts(
           everSeen > clients
             ? t('clients {0}, {1} were seen', formatCount(clients), formatCount(everSeen))
             : t('clients {0}', formatCount(clients)),
-          `${t('out')} ${passedText(progress, 'out')}`,
-          `${t('in')} ${passedText(progress, 'in')}`,
+          `${t('out')} ${trafficText(progress, 'out')}`,
+          `${t('in')} ${trafficText(progress, 'in')}`,
         ];
   if (unknown > 0) passed.push(t('{0} not understood', formatCount(unknown)));
   if (dropped > 0) passed.push(t('{0} left out, the disk is too slow', formatCount(dropped)));

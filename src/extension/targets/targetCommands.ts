@@ -15,7 +15,7 @@ import type { MissingMethods } from '../../run/askTarget';
 import { probeTarget, type ProbeParts } from '../../run/probeTarget';
 import { hubCode } from '../../run/bundles/hubCode';
 import { readNamedFile } from '../../run/textFile';
-import { openTarget, probeByKind } from '../../targets/openTarget';
+import { openTarget, probeTargetOf } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
@@ -116,7 +116,7 @@ export async function testTarget(argument: unknown, services: Services): Promise
 }
 
 const probeParts: ProbeParts = {
-  ...{ parseScenario, openTarget, probeByKind },
+  ...{ parseScenario, openTarget, probeTargetOf },
   probeHub: (endpoint) => probeHub(endpoint, contractMethods()),
 };
 

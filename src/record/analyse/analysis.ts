@@ -1,20 +1,26 @@
 import { count, entryOf } from '../../base/collect';
-import { secretKeys, targetOf } from '../clientsConfig';
+import { secretReferences, recordedTarget } from '../clientsConfig';
 import type { OpenEvent, RecordingHeader } from '../recording';
-import { secretsIn } from '../writtenKeys';
+import { secretNamesIn } from '../writtenKeys';
 import { mostSecrets } from './arguments';
 import { findCauses, findGreetings } from './causes';
-import { consequencesOf, type Consequence } from './consequences';
-import { crowdOf, type Crowd } from './crowd';
+import { findMethodCallbacks, type MethodCallback } from './methodCallbacks';
+import { planConnections, type ConnectionPlan } from './connectionPlan';
 import {
   findEarlierValues,
-  freeName,
-  reservedNames,
+  unusedName,
+  placeholderNames,
   type EarlierValues,
-  type Source,
+  type ValueSource,
 } from './earlierValues';
-import { Identities } from './identities';
-import { callsIn, choicesIn, kindsOf, type CallStep, type Kind } from './kinds';
+import { IdentityColumns } from './identityColumns';
+import {
+  callStepsIn,
+  chosenStepsIn,
+  findClientKinds,
+  type CallStep,
+  type ClientKind,
+} from './kinds';
 import { findRooms, type Rooms } from './rooms';
 import type { Trace, TracedCall } from './trace';
 import { jsonPathOf, lastName, urlWithoutKeys } from './values';
@@ -28,14 +34,14 @@ export class Analysis {
   readonly target: string;
   readonly secretKeys: Readonly<Record<string, unknown>>;
   readonly greetings: ReadonlySet<string>;
-  readonly consequences: readonly Consequence[];
-  readonly kinds: readonly Kind[];
-  readonly crowd: Crowd;
+  readonly consequences: readonly MethodCallback[];
+  readonly kinds: readonly ClientKind[];
+  readonly crowd: ConnectionPlan;
   readonly rooms: Rooms;
   readonly earlierValues: EarlierValues;
-  readonly identities = new Identities();
+  readonly identities = new IdentityColumns();
   /** Of values that are sent back, by their JSONPath in what they came in. */
-  readonly names = new Map<Source, Map<string, string>>();
+  readonly names = new Map<ValueSource, Map<string, string>>();
   readonly leftOut: Map<string, number>;
 
   constructor(
@@ -45,16 +51,16 @@ export class Analysis {
     const { clients, endUs } = trace;
     const opens = clients.map(({ open }) => open);
     this.leftOut = new Map(trace.leftOut);
-    this.target = urlWithoutKeys(targetOf(header.target, opens));
-    this.secretKeys = this.withOwnTokens(secretKeys(opens, this.target));
+    this.target = urlWithoutKeys(recordedTarget(header.target, opens));
+    this.secretKeys = this.withOwnTokens(secretReferences(opens, this.target));
     this.greetings = findGreetings(trace);
     findCauses(trace, this.greetings);
-    this.consequences = consequencesOf(trace);
-    this.kinds = this.readableKinds(kindsOf(trace));
+    this.consequences = findMethodCallbacks(trace);
+    this.kinds = this.readableKinds(findClientKinds(trace));
     const onlyStream = new Set(
       trace.streamsBeside.map(({ client }) => client).filter(({ calls }) => calls.length === 0),
     );
-    this.crowd = crowdOf(
+    this.crowd = planConnections(
       { clients: clients.filter((client) => !onlyStream.has(client)), endUs },
       this.kinds.filter(({ streams }) => streams === undefined).map((kind) => kind.clients),
       true,
@@ -87,7 +93,7 @@ export class Analysis {
     for (const { id, open } of this.trace.clients)
       if (hasTokenNumber(open)) numbers.set(id, open.tokenNumber);
     const different = new Set(numbers.values()).size;
-    const [name] = secretsIn(keys['accessToken']);
+    const [name] = secretNamesIn(keys['accessToken']);
     if (name === undefined || different < 2 || different > mostSecrets) return keys;
     this.identities.tokens(name, numbers);
     return { ...keys, accessToken: undefined };
@@ -100,7 +106,7 @@ export class Analysis {
     return { ...rooms, joinMethods: new Set(), leaveMethods: new Set() };
   }
 
-  private readableKinds(kinds: readonly Kind[]): readonly Kind[] {
+  private readableKinds(kinds: readonly ClientKind[]): readonly ClientKind[] {
     for (const { clients } of kinds.slice(mostKinds))
       this.leave(`clients of further kinds, beyond ${mostKinds}`, clients.length);
     return kinds.slice(0, mostKinds);
@@ -109,12 +115,12 @@ export class Analysis {
   private findEarlierValues(): EarlierValues {
     const stepOf = new Map<TracedCall, CallStep>();
     const places = new Map<CallStep, number>();
-    for (const step of this.kinds.flatMap(({ steps }) => callsIn(steps))) {
+    for (const step of this.kinds.flatMap(({ steps }) => callStepsIn(steps))) {
       places.set(step, places.size);
       for (const call of step.calls) stepOf.set(call, step);
     }
-    const chosen = new Set(this.kinds.flatMap(({ steps }) => choicesIn(steps)));
-    const firsts = new Set(this.kinds.map(({ steps }) => callsIn(steps)[0]));
+    const chosen = new Set(this.kinds.flatMap(({ steps }) => chosenStepsIn(steps)));
+    const firsts = new Set(this.kinds.map(({ steps }) => callStepsIn(steps)[0]));
     return findEarlierValues(this.trace.clients, {
       stepOf,
       isBefore: ({ from, turn }, step) => {
@@ -129,13 +135,13 @@ export class Analysis {
   }
 
   private nameValues(): void {
-    const taken = new Set(reservedNames);
+    const taken = new Set(placeholderNames);
     for (const { source, path } of [...this.earlierValues.values()].flatMap((values) => [
       ...values.values(),
     ])) {
       const named = entryOf(this.names, source, () => new Map<string, string>());
       entryOf(named, jsonPathOf(path), () => {
-        const name = freeName(lastName(path) ?? source.event ?? source.from.method, taken);
+        const name = unusedName(lastName(path) ?? source.event ?? source.from.method, taken);
         taken.add(name);
         return name;
       });

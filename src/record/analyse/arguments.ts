@@ -2,16 +2,16 @@ import { count, groupedBy } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { mostSizesOfCall } from '../../usecases/textSizes';
-import type { Identities } from './identities';
+import type { IdentityColumns } from './identityColumns';
 import type { CallStep } from './kinds';
-import { sizedText, sizeWords, spreadOf, weightedSizes, type Spread } from './spread';
+import { weightedSizesText, sizeRangeWords, spreadOf, weightedSizes, type Spread } from './spread';
 import type { TracedCall } from './trace';
 import {
   holdsSecret,
   isIdOrTime,
-  isOwnText,
+  isBenchmarkText,
   lastName,
-  letsIn,
+  isSignInMethod,
   pathKey,
   secrecyOf,
   valueAt,
@@ -19,7 +19,7 @@ import {
 } from './values';
 
 /** What is known of the arguments beyond their values. */
-export interface ArgumentFacts {
+export interface ArgumentContext {
   readonly step: CallStep;
   /** Names of values that came in earlier answers, by the key of the path. */
   readonly kept: ReadonlyMap<string, string>;
@@ -30,11 +30,11 @@ export interface ArgumentFacts {
   readonly leastEchoBytes: number;
   /** Milliseconds since 1970 when the recording began. */
   readonly startedMs: number;
-  readonly identities: Identities;
+  readonly identities: IdentityColumns;
 }
 
 /** The arguments as a scenario has them, with what is to be said of them. */
-export interface ReadArguments {
+export interface InferredArguments {
   readonly values: readonly unknown[];
   readonly remarks: readonly string[];
   /** What differs and was not recognised. */
@@ -74,7 +74,7 @@ function valuesByClient(ones: readonly One[]): Map<number, unknown> | undefined 
   return ofClients;
 }
 
-export function readArguments(facts: ArgumentFacts): ReadArguments {
+export function inferArguments(facts: ArgumentContext): InferredArguments {
   const reader = new Reader(facts);
   const all = facts.step.calls.map((call): One => ({ value: call.arguments, call }));
   const values = reader.read(all, []) as readonly unknown[];
@@ -97,11 +97,11 @@ class Reader {
   /** Texts of a call that lets somebody in may be passwords from this argument on; of several the first is a name. */
   private readonly passwordsFrom: number;
 
-  constructor(private readonly facts: ArgumentFacts) {
+  constructor(private readonly facts: ArgumentContext) {
     const { method, calls } = facts.step;
     this.isBeforeEcho = facts.echoed !== undefined;
     const isAlone = calls.every(({ arguments: all }) => all.length === 1);
-    this.passwordsFrom = letsIn(method) ? (isAlone ? 0 : 1) : Infinity;
+    this.passwordsFrom = isSignInMethod(method) ? (isAlone ? 0 : 1) : Infinity;
   }
 
   read(all: readonly One[], path: Path): unknown {
@@ -147,12 +147,12 @@ class Reader {
       return this.text(ones, path, this.facts.leastEchoBytes);
     }
     const all = [...values.keys()];
-    if (all.every((value) => isOwnText(value, path))) return this.text(ones, path, 1);
+    if (all.every((value) => isBenchmarkText(value, path))) return this.text(ones, path, 1);
     const secrets = all.filter((value) => this.secrecy(value, path) !== undefined);
     if (secrets.length > 0) return this.secret(ones, secrets, path);
     if (all.some((value) => typeof value === 'string' && holdsSecret(value))) {
       this.remarks.push(
-        `${placeOf(path)}: texts with a secret in them were seen; random text takes their place`,
+        `${argumentLabel(path)}: texts with a secret in them were seen; random text takes their place`,
       );
       return this.text(ones, path, 1);
     }
@@ -179,7 +179,7 @@ class Reader {
     const different = new Set(ofClients?.values()).size;
     const own = different > 1 && different <= mostSecrets ? ofClients! : new Map<number, never>();
     const column = this.facts.identities.secret(this.nameAt(path), own);
-    this.remarks.push(`${placeOf(path)}: ${secretWords(secrets, isSure, own.size)}`);
+    this.remarks.push(`${argumentLabel(path)}: ${secretWords(secrets, isSure, own.size)}`);
     return `{identity.${column}}`;
   }
 
@@ -250,19 +250,19 @@ class Reader {
     const bytes = spreadOf(seen);
     if (this.isBeforeEcho && bytes.most >= this.facts.leastEchoBytes) {
       this.remarks.push(
-        `${placeOf(path)}: ${sizeWords(bytes)}; a text of the mean size stands for all, since callbacks are recognised by a text behind it`,
+        `${argumentLabel(path)}: ${sizeRangeWords(bytes)}; a text of the mean size stands for all, since callbacks are recognised by a text behind it`,
       );
       return 'x'.repeat(Math.min(longestFiller, Math.round(bytes.mean)));
     }
-    this.texts.push({ at: placeOf(path), bytes });
+    this.texts.push({ at: argumentLabel(path), bytes });
     if (bytes.least < leastBytes && leastBytes > 1)
       this.remarks.push(
-        `${placeOf(path)}: at least ${leastBytes} B here, since callbacks are recognised by it; shorter ones were seen`,
+        `${argumentLabel(path)}: at least ${leastBytes} B here, since callbacks are recognised by it; shorter ones were seen`,
       );
     const sizes = weightedSizes(seen.map((each) => Math.max(leastBytes, each)));
     if (sizes === undefined || !this.takeSizes(sizes))
       return `{text:${Math.max(leastBytes, Math.round(bytes.mean))}B}`;
-    return `{text:${sizedText(sizes)}}`;
+    return `{text:${weightedSizesText(sizes)}}`;
   }
 
   /** False where those of all texts of the call would be more than one may have. */
@@ -301,8 +301,8 @@ class Reader {
   }
 
   private differs(path: Path, what: string): void {
-    this.notRecognised.push(`${this.facts.step.method}, ${placeOf(path)}: ${what}`);
-    this.remarks.push(`${placeOf(path)} ${what}`);
+    this.notRecognised.push(`${this.facts.step.method}, ${argumentLabel(path)}: ${what}`);
+    this.remarks.push(`${argumentLabel(path)} ${what}`);
   }
 }
 
@@ -322,7 +322,7 @@ const membersAt = (ones: readonly One[], step: string | number): One[] =>
   ones.map(({ value, call }) => ({ value: valueAt(value, [step]), call }));
 
 /** `argument 2, text`: the first argument is number 1. */
-export function placeOf(path: Path): string {
+export function argumentLabel(path: Path): string {
   const [index, ...others] = path;
   const inner = others.map((step) => (typeof step === 'number' ? `item ${step + 1}` : plain(step)));
   return [`argument ${Number(index) + 1}`, ...inner].join(', ');

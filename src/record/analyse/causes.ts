@@ -1,6 +1,6 @@
 import { count, entryOf } from '../../base/collect';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { marksOf, wholeText, type Mark } from './values';
+import { matchKeysOf, longestWholeText, type MatchKey } from './values';
 
 /**
  * Which call made the server send a callback is in no message. A text or number that both have says it, where it is
@@ -59,20 +59,20 @@ function* inOrder({ calls, callbacks }: Trace): Generator<TracedCall | TracedCal
 
 const isCall = (one: TracedCall | TracedCallback): one is TracedCall => 'method' in one;
 
-const isSame = (marks: readonly Mark[], others: readonly Mark[]): boolean =>
+const isSame = (marks: readonly MatchKey[], others: readonly MatchKey[]): boolean =>
   marks.length === others.length && marks.every((mark, at) => mark === others[at]);
 
 function byMarks(trace: Trace): void {
-  const uses = new Map<Mark, number>();
+  const uses = new Map<MatchKey, number>();
   for (const call of trace.calls)
-    for (const mark of new Set(marksOf(call.arguments))) count(uses, mark);
+    for (const mark of new Set(matchKeysOf(call.arguments))) count(uses, mark);
   const rare = Math.max(rareCalls, trace.calls.length * rareShare);
-  const latest = new Map<Mark, TracedCall>();
+  const latest = new Map<MatchKey, TracedCall>();
   let before:
-    | { marks: readonly Mark[]; callback: TracedCallback; clients: Set<TracedClient> }
+    | { marks: readonly MatchKey[]; callback: TracedCallback; clients: Set<TracedClient> }
     | undefined;
   for (const one of inOrder(trace)) {
-    const marks = marksOf(one.arguments);
+    const marks = matchKeysOf(one.arguments);
     const isNext = !isCall(one) && before?.clients.has(one.client) === false;
     if (isNext && isSame(marks, before!.marks)) {
       // The same goes to one client after the other.
@@ -90,8 +90,8 @@ function byMarks(trace: Trace): void {
       const call = latest.get(mark);
       if (call === undefined || one.atUs - call.atUs > windowUs) continue;
       // Of two that are as rare the longer text says more.
-      const length = typeof mark === 'string' ? Math.min(mark.length, wholeText) : 0;
-      const weight = uses.get(mark)! - length / (wholeText + 1);
+      const length = typeof mark === 'string' ? Math.min(mark.length, longestWholeText) : 0;
+      const weight = uses.get(mark)! - length / (longestWholeText + 1);
       if (weight >= rarest) continue;
       rarest = weight;
       one.cause = call;

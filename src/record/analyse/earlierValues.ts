@@ -1,10 +1,15 @@
 import { entryOf } from '../../base/collect';
 import type { CallStep } from './kinds';
-import { heardAfter, type TracedCall, type TracedCallback, type TracedClient } from './trace';
+import {
+  firstCallbackAfter,
+  type TracedCall,
+  type TracedCallback,
+  type TracedClient,
+} from './trace';
 import { lastName, pathKey, visitLeaves, visitTexts, visitValues, type Path } from './values';
 
 /** Where the value of an argument came from before, such as the id of the latest message. */
-export interface Source {
+export interface ValueSource {
   /** The step whose answer it was in. */
   readonly from: CallStep;
   /** It was in no answer, but in a callback of that name: the first one after the step, or the latest before it. */
@@ -16,7 +21,7 @@ type Turn = 'after' | 'before';
 
 /** A value of an argument, in what came before. */
 export interface EarlierValue {
-  readonly source: Source;
+  readonly source: ValueSource;
   readonly path: Path;
 }
 
@@ -42,7 +47,7 @@ interface Facts {
   /** The step of each call. */
   readonly stepOf: ReadonlyMap<TracedCall, CallStep>;
   /** Whether what comes in the source is there whenever the step is due. */
-  readonly isBefore: (source: Source, step: CallStep) => boolean;
+  readonly isBefore: (source: ValueSource, step: CallStep) => boolean;
   /** Names that callbacks have because the client is in a room, not because it is told of one. */
   readonly rooms: ReadonlySet<string>;
 }
@@ -63,18 +68,18 @@ export function findEarlierValues(clients: readonly TracedClient[], facts: Facts
 
 /** One for each answer and callback of a step. */
 class Sources {
-  private readonly answers = new Map<CallStep, Source>();
+  private readonly answers = new Map<CallStep, ValueSource>();
   private readonly events = {
-    after: new Map<CallStep, Map<string, Source>>(),
-    before: new Map<CallStep, Map<string, Source>>(),
+    after: new Map<CallStep, Map<string, ValueSource>>(),
+    before: new Map<CallStep, Map<string, ValueSource>>(),
   };
 
-  answer(from: CallStep): Source {
+  answer(from: CallStep): ValueSource {
     return entryOf(this.answers, from, () => ({ from }));
   }
 
-  event(from: CallStep, event: string, turn: Turn): Source {
-    const ofStep = entryOf(this.events[turn], from, () => new Map<string, Source>());
+  event(from: CallStep, event: string, turn: Turn): ValueSource {
+    const ofStep = entryOf(this.events[turn], from, () => new Map<string, ValueSource>());
     return entryOf(ofStep, event, () => ({ from, event, turn }));
   }
 }
@@ -87,10 +92,10 @@ interface Seen {
 /** Goes through what one client sent and got, in order. */
 class Reading {
   /** Where each value was seen. */
-  private readonly values = new Map<string | number, Map<Source, Seen[]>>();
-  private readonly latestUs = new Map<Source, number>();
+  private readonly values = new Map<string | number, Map<ValueSource, Seen[]>>();
+  private readonly latestUs = new Map<ValueSource, number>();
   /** The call after which each callback has come, and whether that call caused it. */
-  private readonly heard = new Map<Source, { readonly call: TracedCall; isOwn: boolean }>();
+  private readonly heard = new Map<ValueSource, { readonly call: TracedCall; isOwn: boolean }>();
   /** Those that the client sends at all. */
   private readonly wanted = new Set<string | number>();
   /** Texts that the client sent before it got them: its own, such as its name in the history of a room. */
@@ -177,8 +182,8 @@ class Reading {
     });
   }
 
-  private remember(leaf: string | number, source: Source, atUs: number, path: Path): void {
-    const ofValue = entryOf(this.values, leaf, () => new Map<Source, Seen[]>());
+  private remember(leaf: string | number, source: ValueSource, atUs: number, path: Path): void {
+    const ofValue = entryOf(this.values, leaf, () => new Map<ValueSource, Seen[]>());
     const latest = (ofValue.get(source) ?? []).filter((one) => one.atUs === atUs);
     if (latest.length < mostPlaces) latest.push({ atUs, place: { source, path: [...path] } });
     ofValue.set(source, latest);
@@ -244,29 +249,31 @@ function winner(
   const events = likely.filter(
     (place) => comesAlways(place.source) && (only === undefined || isTold(only, place)),
   );
-  const own = events.find(({ source }) => source.turn === 'after' && !isOfOthers(source));
+  const own = events.find(({ source }) => source.turn === 'after' && !isCausedByOthers(source));
   return own ?? events.find(({ source }) => source.turn === 'before') ?? events[0];
 }
 
 /** What came of that name between calls of the step and those of their clients before or after them, if anything. */
-function heardOf({ from, event, turn }: Source): (TracedCallback | undefined)[] {
+function heardOf({ from, event, turn }: ValueSource): (TracedCallback | undefined)[] {
   if (event === undefined) return [];
   return from.calls.flatMap((call) => {
     const { calls } = call.client;
     const last = turn === 'after' ? call : calls[call.index - 1];
-    return last === undefined || last.index === calls.length - 1 ? [] : [heardAfter(last, event)];
+    return last === undefined || last.index === calls.length - 1
+      ? []
+      : [firstCallbackAfter(last, event)];
   });
 }
 
 /** Nearly each time before the client went on. */
-function comesAlways(source: Source): boolean {
+function comesAlways(source: ValueSource): boolean {
   const heard = heardOf(source);
   const times = heard.filter((callback) => callback !== undefined).length;
   return times > 0 && times >= heard.length * nearlyAlways;
 }
 
 /** Whether it is mostly other clients that make the hub call it. */
-export function isOfOthers(source: Source): boolean {
+export function isCausedByOthers(source: ValueSource): boolean {
   const heard = heardOf(source).filter((callback) => callback !== undefined);
   return heard.filter(({ client, cause }) => cause?.client !== client).length * 2 > heard.length;
 }
@@ -282,12 +289,12 @@ const isTold = (value: string | number, { source, path }: EarlierValue): boolean
   isTelling(value, path) && source.from.calls.length === 1;
 
 /** Placeholders that are there already. */
-export const reservedNames = [
+export const placeholderNames = [
   ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
   ...['identity', 'data', 'index', 'row'],
 ];
 /** Letters alone, as placeholders have. */
-export function freeName(wanted: string, taken: ReadonlySet<string>): string {
+export function unusedName(wanted: string, taken: ReadonlySet<string>): string {
   const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
   const start = plain[0]!.toLowerCase() + plain.slice(1);
   let name = taken.has(start) ? `${start}Kept` : start;

@@ -1,9 +1,9 @@
 /** Finds what was done again and again in what one client did. */
 
 /** One call, or a loop with what was done in each round; `symbol` is the same for what counts as the same. */
-export type Folded<T> =
+export type CallOrLoop<T> =
   | { readonly symbol: number; readonly item: T }
-  | { readonly symbol: number; readonly rounds: readonly (readonly Folded<T>[])[] };
+  | { readonly symbol: number; readonly rounds: readonly (readonly CallOrLoop<T>[])[] };
 
 /** The longest body of a loop that is looked for, in steps. */
 const longestBody = 32;
@@ -11,7 +11,7 @@ const longestBody = 32;
 const mostPasses = 12;
 
 /** Gives the same number to the same text, and to loops with the same body. */
-export class Symbols {
+export class SymbolTable {
   private readonly numbers = new Map<string, number>();
   /** Steps that somebody did several times in a row, with the symbols of those loops. */
   readonly looped = new Map<number, number>();
@@ -32,12 +32,12 @@ export class Symbols {
  * The same sequence with its loops found, short bodies before long ones, in time linear in its length. What
  * is left over of a last round at the very end belongs to the loop: the client left, or the recording ended.
  */
-export function fold<T>(
+export function foldLoops<T>(
   items: readonly T[],
   symbolOf: (item: T) => number,
-  symbols: Symbols,
-): readonly Folded<T>[] {
-  let sequence: Folded<T>[] = items.map((item) => ({ symbol: symbolOf(item), item }));
+  symbols: SymbolTable,
+): readonly CallOrLoop<T>[] {
+  let sequence: CallOrLoop<T>[] = items.map((item) => ({ symbol: symbolOf(item), item }));
   for (let pass = 0; pass < mostPasses; pass++) {
     const folded = foldOnce(sequence, symbols);
     const shorter = folded.length < sequence.length;
@@ -47,11 +47,11 @@ export function fold<T>(
   return withRestInLoop(sequence);
 }
 
-export const isLoop = <T>(one: Folded<T>): one is Extract<Folded<T>, { rounds: unknown }> =>
+export const isLoop = <T>(one: CallOrLoop<T>): one is Extract<CallOrLoop<T>, { rounds: unknown }> =>
   'rounds' in one;
 
 /** The shortest body first, so that loops within loops are found from within. */
-function foldOnce<T>(sequence: readonly Folded<T>[], symbols: Symbols): Folded<T>[] {
+function foldOnce<T>(sequence: readonly CallOrLoop<T>[], symbols: SymbolTable): CallOrLoop<T>[] {
   let folded = [...sequence];
   for (let body = 1; body <= Math.min(longestBody, folded.length / 2); body++) {
     const next = foldBodies(folded, body, symbols);
@@ -63,15 +63,15 @@ function foldOnce<T>(sequence: readonly Folded<T>[], symbols: Symbols): Folded<T
 }
 
 function foldBodies<T>(
-  sequence: readonly Folded<T>[],
+  sequence: readonly CallOrLoop<T>[],
   length: number,
-  symbols: Symbols,
-): Folded<T>[] {
+  symbols: SymbolTable,
+): CallOrLoop<T>[] {
   // From each place on, how many steps are the same as those one body later.
   const same = new Uint32Array(sequence.length + 1);
   for (let at = sequence.length - length - 1; at >= 0; at--)
     same[at] = sequence[at]!.symbol === sequence[at + length]!.symbol ? same[at + 1]! + 1 : 0;
-  const folded: Folded<T>[] = [];
+  const folded: CallOrLoop<T>[] = [];
   let at = 0;
   while (at < sequence.length) {
     const rounds = Math.floor(same[at]! / length) + 1;
@@ -89,7 +89,10 @@ function foldBodies<T>(
 }
 
 /** A loop of nothing but one loop is that loop. */
-function loopOf<T>(bodies: readonly (readonly Folded<T>[])[], symbols: Symbols): Folded<T> {
+function loopOf<T>(
+  bodies: readonly (readonly CallOrLoop<T>[])[],
+  symbols: SymbolTable,
+): CallOrLoop<T> {
   const [first] = bodies[0]!;
   if (bodies[0]!.length === 1 && isLoop(first!)) {
     const rounds = bodies.flatMap(([loop]) => (isLoop(loop!) ? loop.rounds : []));
@@ -99,7 +102,10 @@ function loopOf<T>(bodies: readonly (readonly Folded<T>[])[], symbols: Symbols):
 }
 
 /** A step that is a loop in other places, or of other clients, is one of a single round here. */
-function singlesAsLoops<T>(sequence: readonly Folded<T>[], symbols: Symbols): Folded<T>[] {
+function singlesAsLoops<T>(
+  sequence: readonly CallOrLoop<T>[],
+  symbols: SymbolTable,
+): CallOrLoop<T>[] {
   for (const one of sequence)
     if (isLoop(one) && one.rounds[0]!.length === 1)
       symbols.looped.set(one.rounds[0]![0]!.symbol, one.symbol);
@@ -109,7 +115,7 @@ function singlesAsLoops<T>(sequence: readonly Folded<T>[], symbols: Symbols): Fo
   });
 }
 
-function withRestInLoop<T>(sequence: readonly Folded<T>[]): readonly Folded<T>[] {
+function withRestInLoop<T>(sequence: readonly CallOrLoop<T>[]): readonly CallOrLoop<T>[] {
   const at = sequence.map(isLoop).lastIndexOf(true);
   const loop = sequence[at];
   const rest = sequence.slice(at + 1);

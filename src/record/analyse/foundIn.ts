@@ -1,20 +1,20 @@
 import { count, entryOf } from '../../base/collect';
 import { formatCount } from '../../base/units';
-import { secretsIn } from '../writtenKeys';
+import { secretNamesIn } from '../writtenKeys';
 import type { Analysis } from './analysis';
-import { isToOthers, type Consequence } from './consequences';
-import { mostAtOnce, presenceUs } from './crowd';
-import type { Found, FoundCall, FoundCallback } from './found';
-import { callsIn, type CallStep } from './kinds';
-import { eachCall, heardWords, whyNot } from './plannedSteps';
+import { excludesCaller, type MethodCallback } from './methodCallbacks';
+import { peakClients, totalStayUs } from './connectionPlan';
+import type { Findings, FoundCall, FoundCallback } from './findings';
+import { callStepsIn, type CallStep } from './kinds';
+import { perCallWords, audienceWords, whyOnlyCounted } from './plannedSteps';
 import type { SessionFacts } from './sessionFacts';
 
-/** What was recognised of a recording of a hub. @param callbacks see {@link callbacksIn} */
-export function foundIn(
+/** What was recognised of a recording of a hub. @param callbacks see {@link findCallbacks} */
+export function findingsOf(
   analysis: Analysis,
   facts: SessionFacts,
   callbacks: readonly FoundCallback[],
-): Found {
+): Findings {
   const { trace, header, kinds, target, secretKeys, identities, leftOut } = analysis;
   const { clients, messages, endUs } = trace;
   return {
@@ -25,25 +25,27 @@ export function foundIn(
     messages,
     transports: [...new Set(clients.map(({ open }) => open.transport))],
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
-    clientsAtOnce: mostAtOnce(clients),
-    clientSeconds: presenceUs(clients, endUs) / 1_000_000,
+    clientsAtOnce: peakClients(clients),
+    clientSeconds: totalStayUs(clients, endUs) / 1_000_000,
     seconds: endUs / 1_000_000,
     kinds: kinds.map(({ steps, sessions, unfinished, ...kind }) => ({
       clients: kind.clients.length,
       sessions,
       unfinished,
-      calls: [...new Set(callsIn(steps).map(({ method }) => method))],
+      calls: [...new Set(callStepsIn(steps).map(({ method }) => method))],
     })),
     calls: callsFound(analysis, facts),
     callbacks,
     notRecognised: [...leftOut].map(([what, times]) => ({ what, count: times })),
-    secrets: [target, ...Object.values(secretKeys)].flatMap(secretsIn).concat(identities.secrets),
+    secrets: [target, ...Object.values(secretKeys)]
+      .flatMap(secretNamesIn)
+      .concat(identities.secrets),
   };
 }
 
 function callsFound(analysis: Analysis, facts: SessionFacts): FoundCall[] {
   const found = new Map<string, { count: number; as: Set<string> }>();
-  for (const step of analysis.kinds.flatMap(({ steps }) => callsIn(steps))) {
+  for (const step of analysis.kinds.flatMap(({ steps }) => callStepsIn(steps))) {
     const each = entryOf(found, step.method, () => ({ count: 0, as: new Set<string>() }));
     each.count += step.calls.length;
     each.as.add(callWords(step, analysis, facts));
@@ -65,19 +67,19 @@ function callWords(step: CallStep, analysis: Analysis, facts: SessionFacts): str
 }
 
 /** What the hub called, why, and whether a step counts it. */
-export function callbacksIn(
+export function findCallbacks(
   { consequences, greetings, rooms, trace }: Analysis,
   facts: SessionFacts,
 ): FoundCallback[] {
-  const causes = new Map<string, Consequence>();
+  const causes = new Map<string, MethodCallback>();
   for (const each of consequences)
     if (each.count > (causes.get(each.target)?.count ?? 0)) causes.set(each.target, each);
   const all = new Map<string, number>();
   for (const { target } of trace.callbacks) count(all, target);
   const expected = facts.expectedCallbacks;
-  const toWhom = (cause: Consequence): string => {
-    if (!rooms.heard.has(cause)) return heardWords[cause.audience];
-    return isToOthers(cause.audience) ? 'to the others in the room' : 'to the room';
+  const toWhom = (cause: MethodCallback): string => {
+    if (!rooms.heard.has(cause)) return audienceWords[cause.audience];
+    return excludesCaller(cause.audience) ? 'to the others in the room' : 'to the room';
   };
   return [...all].map(([target, times]) => {
     const cause = causes.get(target);
@@ -94,8 +96,8 @@ export function callbacksIn(
       return { ...seen, as: `${when}${often}${use}` };
     }
     const after = `${toWhom(cause)}, after ${cause.method}`;
-    const each = recognised ? '' : `: ${eachCall(cause)}${often}`;
-    const why = recognised ? use : `; only its number is counted${whyNot(cause)}`;
+    const each = recognised ? '' : `: ${perCallWords(cause)}${often}`;
+    const why = recognised ? use : `; only its number is counted${whyOnlyCounted(cause)}`;
     return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
   });
 }

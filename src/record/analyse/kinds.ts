@@ -1,10 +1,16 @@
 import { count, entryOf, groupedBy } from '../../base/collect';
-import type { Visitor } from './crowd';
-import { fold, isLoop, Symbols, type Folded } from './fold';
-import { longestOf, type CallForm, type Trace, type TracedCall, type TracedClient } from './trace';
+import type { ClientStay } from './connectionPlan';
+import { foldLoops, isLoop, SymbolTable, type CallOrLoop } from './fold';
+import {
+  longestStreamOf,
+  type CallForm,
+  type Trace,
+  type TracedCall,
+  type TracedClient,
+} from './trace';
 
 /** Clients that do the same calls in the same order are of one kind. */
-export interface Kind {
+export interface ClientKind {
   readonly clients: readonly TracedClient[];
   readonly steps: readonly Step[];
   /** Sessions that were begun, and between the beginnings of two of one client. */
@@ -13,7 +19,7 @@ export interface Kind {
   /** Sessions that ended before their last step: the client left, or the recording was over. */
   readonly unfinished: number;
   /** Streams that went on while their clients made other calls: each is as if somebody came for it alone. */
-  readonly streams?: readonly Visitor[];
+  readonly streams?: readonly ClientStay[];
 }
 
 export type Step = CallStep | RepeatStep | ChooseStep;
@@ -63,17 +69,17 @@ const longestStreamUs = 540_000_000;
 /** Sessions of one client, folded; the last one may be unfinished. */
 interface Behaviour {
   readonly client: TracedClient;
-  readonly sessions: readonly (readonly Folded<TracedCall>[])[];
+  readonly sessions: readonly (readonly CallOrLoop<TracedCall>[])[];
 }
 
-export function kindsOf(trace: Trace): Kind[] {
+export function findClientKinds(trace: Trace): ClientKind[] {
   return [...sessionKinds(trace), ...streamKinds(trace)];
 }
 
-function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
+function streamKinds({ streamsBeside, endUs }: Trace): ClientKind[] {
   const byKey = groupedBy(streamsBeside, ({ key }) => key);
   return [...byKey.values()].map((calls) => {
-    const pieces = Math.max(1, Math.ceil(longestOf(calls) / longestStreamUs));
+    const pieces = Math.max(1, Math.ceil(longestStreamOf(calls) / longestStreamUs));
     return {
       clients: [...new Set(calls.map(({ client }) => client))],
       steps: [{ ...callStep(calls[0]!), calls, pieces }],
@@ -86,13 +92,15 @@ function streamKinds({ streamsBeside, endUs }: Trace): Kind[] {
   });
 }
 
-function sessionKinds({ clients, endUs }: Trace): Kind[] {
-  const symbols = new Symbols();
+function sessionKinds({ clients, endUs }: Trace): ClientKind[] {
+  const symbols = new SymbolTable();
   const symbolOf = ({ key }: TracedCall): number => symbols.of(key);
   const active = clients.filter(({ calls }) => calls.length > 0);
   // Twice: what turned out to be a loop of one client is one of all.
-  for (const { calls } of active) fold(calls, symbolOf, symbols);
-  const strict = active.map((client) => behaviourOf(client, fold(client.calls, symbolOf, symbols)));
+  for (const { calls } of active) foldLoops(calls, symbolOf, symbols);
+  const strict = active.map((client) =>
+    behaviourOf(client, foldLoops(client.calls, symbolOf, symbols)),
+  );
   const loose = new Map(
     active.map((client) => [client, looselyFolded(client, symbolOf, symbols)] as const),
   );
@@ -101,7 +109,7 @@ function sessionKinds({ clients, endUs }: Trace): Kind[] {
 }
 
 /** What is one loop from beginning to end is a session that is begun again and again. */
-function behaviourOf(client: TracedClient, sequence: readonly Folded<TracedCall>[]): Behaviour {
+function behaviourOf(client: TracedClient, sequence: readonly CallOrLoop<TracedCall>[]): Behaviour {
   const [only] = sequence;
   if (sequence.length === 1 && isLoop(only!)) return { client, sessions: only.rounds };
   return { client, sessions: [sequence] };
@@ -109,7 +117,7 @@ function behaviourOf(client: TracedClient, sequence: readonly Folded<TracedCall>
 
 const signatureOf = ({ sessions }: Behaviour): string => nameOf(sessions[0]!);
 
-const nameOf = (sequence: readonly Folded<TracedCall>[]): string =>
+const nameOf = (sequence: readonly CallOrLoop<TracedCall>[]): string =>
   sequence.map(({ symbol }) => symbol).join(' ');
 
 /** Behaviours of one kind; the kinds with most clients first. */
@@ -134,7 +142,7 @@ function grouped(
 }
 
 /** Whether a scenario can have it: neither too long nor too deep, in the loops as well. */
-function isReadable(sequence: readonly Folded<TracedCall>[], depth = 1): boolean {
+function isReadable(sequence: readonly CallOrLoop<TracedCall>[], depth = 1): boolean {
   return (
     sequence.length <= longestSession &&
     depth <= deepestLoops &&
@@ -143,18 +151,18 @@ function isReadable(sequence: readonly Folded<TracedCall>[], depth = 1): boolean
 }
 
 /** Symbols of choices are texts of another form, see {@link looselyFolded}. */
-export function callsIn(steps: readonly Step[]): CallStep[] {
+export function callStepsIn(steps: readonly Step[]): CallStep[] {
   return steps.flatMap((step) => {
     if (step.kind === 'call') return [step];
-    return callsIn(step.kind === 'repeat' ? step.steps : step.options);
+    return callStepsIn(step.kind === 'repeat' ? step.steps : step.options);
   });
 }
 
 /** Those that are one of several ways. */
-export function choicesIn(steps: readonly Step[]): CallStep[] {
+export function chosenStepsIn(steps: readonly Step[]): CallStep[] {
   return steps.flatMap((step) => {
     if (step.kind === 'choose') return step.options;
-    return step.kind === 'repeat' ? choicesIn(step.steps) : [];
+    return step.kind === 'repeat' ? chosenStepsIn(step.steps) : [];
   });
 }
 
@@ -171,14 +179,17 @@ const isChoice = (one: object): boolean => choices.has(one);
 function looselyFolded(
   client: TracedClient,
   symbolOf: (call: TracedCall) => number,
-  symbols: Symbols,
+  symbols: SymbolTable,
 ): Behaviour {
   const { calls } = client;
   const times = new Map<number, number>();
   for (const call of calls) count(times, symbolOf(call));
   const isOnce = (call: TracedCall): boolean => times.get(symbolOf(call)) === 1;
   const from = calls.findIndex((call) => !isOnce(call));
-  const item = (call: TracedCall): Folded<TracedCall> => ({ symbol: symbolOf(call), item: call });
+  const item = (call: TracedCall): CallOrLoop<TracedCall> => ({
+    symbol: symbolOf(call),
+    item: call,
+  });
   if (from < 0) return { client, sessions: [calls.map(item)] };
   const to = calls.map(isOnce).lastIndexOf(false) + 1;
   const middle = calls.slice(from, to);
@@ -242,18 +253,18 @@ function leftSoon(
 const larger = (a: number, b: number): number => Math.max(a, b);
 
 /** Between the beginnings of rounds. */
-const pausesIn = (rounds: readonly (readonly Folded<TracedCall>[])[]): number[] =>
+const pausesIn = (rounds: readonly (readonly CallOrLoop<TracedCall>[])[]): number[] =>
   rounds.slice(1).map((round, at) => firstCall(round[0]!).atUs - firstCall(rounds[at]![0]!).atUs);
 
-export function firstCall(one: Folded<TracedCall>): TracedCall {
+export function firstCall(one: CallOrLoop<TracedCall>): TracedCall {
   return isLoop(one) ? firstCall(one.rounds[0]![0]!) : one.item;
 }
 
-function lastCall(one: Folded<TracedCall>): TracedCall {
+function lastCall(one: CallOrLoop<TracedCall>): TracedCall {
   return isLoop(one) ? lastCall(one.rounds.at(-1)!.at(-1)!) : one.item;
 }
 
-function kindOf(behaviours: readonly Behaviour[]): Kind {
+function kindOf(behaviours: readonly Behaviour[]): ClientKind {
   const all = behaviours.flatMap(({ sessions }) => sessions);
   const longest = all.reduce((a, b) => (b.length > a.length ? b : a));
   const steps = stepsOf(longest);
@@ -274,7 +285,7 @@ function kindOf(behaviours: readonly Behaviour[]): Kind {
 
 const noGaps = (): Gaps => ({ after: [], fromRoundUs: [] });
 
-function stepsOf(sequence: readonly Folded<TracedCall>[]): Step[] {
+function stepsOf(sequence: readonly CallOrLoop<TracedCall>[]): Step[] {
   return sequence.map((one): Step => {
     if (!isLoop(one)) return callStep(one.item);
     const steps = isChoice(one) ? [choiceOf(one.rounds)] : stepsOf(one.rounds[0]!);
@@ -286,7 +297,7 @@ const callStep = ({ method, form }: TracedCall): CallStep => ({
   ...{ kind: 'call', gaps: noGaps(), method, form, calls: [] },
 });
 
-function choiceOf(rounds: readonly (readonly Folded<TracedCall>[])[]): ChooseStep {
+function choiceOf(rounds: readonly (readonly CallOrLoop<TracedCall>[])[]): ChooseStep {
   const options = new Map<number, CallStep>();
   for (const [one] of rounds)
     if (!options.has(one!.symbol)) options.set(one!.symbol, callStep(firstCall(one!)));
@@ -294,7 +305,7 @@ function choiceOf(rounds: readonly (readonly Folded<TracedCall>[])[]): ChooseSte
 }
 
 /** Puts calls into the steps that they are of. */
-function fill(steps: readonly Step[], sequence: readonly Folded<TracedCall>[]): void {
+function fill(steps: readonly Step[], sequence: readonly CallOrLoop<TracedCall>[]): void {
   for (const [index, one] of sequence.entries()) {
     const step = steps[index]!;
     if (index > 0) noteGap(step.gaps, sequence[index - 1]!, firstCall(one));
@@ -319,7 +330,7 @@ function fill(steps: readonly Step[], sequence: readonly Folded<TracedCall>[]): 
 
 function noteGap(
   { after, fromRoundUs }: Gaps,
-  before: Folded<TracedCall>,
+  before: CallOrLoop<TracedCall>,
   { atUs }: TracedCall,
 ): void {
   after.push({ call: lastCall(before), untilUs: atUs });

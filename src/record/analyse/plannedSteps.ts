@@ -1,17 +1,17 @@
 import { entryOf } from '../../base/collect';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { isToOthers, type Consequence, type Heard } from './consequences';
-import type { FoundCallback } from './found';
-import type { CallStep, ChooseStep, Gaps, Kind, RepeatStep, Step } from './kinds';
-import type { ReadArguments } from './arguments';
+import { excludesCaller, type MethodCallback, type Audience } from './methodCallbacks';
+import type { FoundCallback } from './findings';
+import type { CallStep, ChooseStep, Gaps, ClientKind, RepeatStep, Step } from './kinds';
+import type { InferredArguments } from './arguments';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
-import { fifthsOf, meanOf, sizeWords, spreadOf, type Spread } from './spread';
-import { Keys, Noted } from '../writtenKeys';
-import { heardAfter, longestOf, type Trace, type TracedCallback } from './trace';
+import { meansOfFifths, meanOf, sizeRangeWords, spreadOf, type Spread } from './spread';
+import { CommentedMap, CommentedValue } from '../writtenKeys';
+import { firstCallbackAfter, longestStreamOf, type Trace, type TracedCallback } from './trace';
 
 /** How a call is answered. */
-export interface Answering {
+export interface AnswerMode {
   readonly reply: 'completion' | 'callback' | 'none';
   readonly callback?: string;
   readonly receivers?: 'self' | 'group' | 'everyone' | 'others';
@@ -22,8 +22,8 @@ export interface Answering {
 }
 
 export interface StepFacts {
-  readonly answering: (step: CallStep) => Answering;
-  readonly arguments: (step: CallStep) => ReadArguments;
+  readonly answering: (step: CallStep) => AnswerMode;
+  readonly arguments: (step: CallStep) => InferredArguments;
   /** Kept values of the answer. */
   readonly keep: (step: CallStep) => Keep;
   /** What a session waits for before the step, and after it. */
@@ -54,7 +54,7 @@ const mostTimes = 10_000;
 const mostCallsOfLoop = 20_000;
 
 interface Written {
-  readonly written: readonly Keys[];
+  readonly written: readonly CommentedMap[];
   /** How long they take by their pauses alone, in the mean and at most. */
   readonly pausesMs: number;
   readonly longestMs: number;
@@ -65,7 +65,7 @@ interface Written {
  * @param draws pauses that differ are drawn; else each is its mean
  */
 export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = true): Written {
-  const written: Keys[] = [];
+  const written: CommentedMap[] = [];
   let [pausesMs, longestMs] = [0, 0];
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1];
@@ -74,7 +74,7 @@ export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = tru
       const { ms, comments } = pause;
       pausesMs += durationMs(ms, 'mean');
       longestMs += durationMs(ms, 'longest');
-      written.push(new Keys({ wait: durationTexts(ms) }, comments));
+      written.push(new CommentedMap({ wait: durationTexts(ms) }, comments));
     }
     const own = writeStep(step, facts, draws);
     written.push(...own.written);
@@ -84,10 +84,10 @@ export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = tru
   return { written, pausesMs, longestMs };
 }
 
-const onStep = ({ event, keep, isOfOthers }: WaitedEvent): Keys => {
+const onStep = ({ event, keep, isOfOthers }: WaitedEvent): CommentedMap => {
   const words =
     'other clients cause it: without them nothing comes, and the wait for them counts as latency';
-  return new Keys({ on: event, keep }, isOfOthers === true ? [words] : []);
+  return new CommentedMap({ on: event, keep }, isOfOthers === true ? [words] : []);
 };
 
 function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
@@ -101,13 +101,13 @@ function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
   }
 }
 
-function writeCall(step: CallStep, facts: StepFacts): Keys[] {
+function writeCall(step: CallStep, facts: StepFacts): CommentedMap[] {
   const { values, remarks, texts } = facts.arguments(step);
   const { reply, callback, receivers, answered } = facts.answering(step);
   const keep = facts.keep(step);
   const comments = [
     ...remarks,
-    ...texts.map(({ at, bytes }) => `${at}: ${sizeWords(bytes)}`),
+    ...texts.map(({ at, bytes }) => `${at}: ${sizeRangeWords(bytes)}`),
     ...errorWords(step),
   ];
   const sent = values.length === 0 ? undefined : values;
@@ -124,8 +124,8 @@ function writeCall(step: CallStep, facts: StepFacts): Keys[] {
           group: facts.groupChange(step, values),
           keep: Object.keys(keep).length > 0 ? keep : undefined,
         };
-  const waited = (turn: 'before' | 'after'): Keys[] => facts.waited(step, turn).map(onStep);
-  return [...waited('before'), new Keys(keys, comments), ...waited('after')];
+  const waited = (turn: 'before' | 'after'): CommentedMap[] => facts.waited(step, turn).map(onStep);
+  return [...waited('before'), new CommentedMap(keys, comments), ...waited('after')];
 }
 
 /** How many items, how far apart, and how it ends. */
@@ -141,7 +141,7 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
   const cancelled = calls.filter(
     ({ isCancelled, endUs }) => isCancelled ?? endUs === undefined,
   ).length;
-  const longestS = Math.ceil(longestOf(calls) / pieces / 1e6);
+  const longestS = Math.ceil(longestStreamOf(calls) / pieces / 1e6);
   const itemSize = Math.max(1, Math.min(mostEventBytes, Math.round(itemBytes)));
   return {
     items,
@@ -157,15 +157,15 @@ const shortStreamMs = 2000;
 const mostDrainMs = 600_000;
 
 /** Of `config`: streams that begin last are to come to their end. */
-export function drainOf({ calls, streamsBeside }: Trace): Noted | undefined {
-  const streamMs = Math.max(longestOf(calls), longestOf(streamsBeside)) / 1000;
+export function drainForStreams({ calls, streamsBeside }: Trace): CommentedValue | undefined {
+  const streamMs = Math.max(longestStreamOf(calls), longestStreamOf(streamsBeside)) / 1000;
   if (streamMs <= shortStreamMs) return undefined;
   const drainMs = Math.min(mostDrainMs, Math.ceil(streamMs / 1000) * 1000 + 5000);
-  return new Noted(durationText(drainMs), 'streams that began last go on to their end');
+  return new CommentedValue(durationText(drainMs), 'streams that began last go on to their end');
 }
 
 function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {
-  const times = timesOf(step);
+  const times = roundsWritten(step);
   if (times === 1) return writeSteps(step.steps, facts, draws);
   const rounds = spreadOf(step.rounds);
   const { everyMs, inner } = roundsOf(step, facts, draws);
@@ -177,7 +177,7 @@ function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Writte
   ];
   const every = everyMs === 0 ? undefined : durationTexts(everyMs);
   return {
-    written: [new Keys({ repeat: times, every, steps: inner.written }, comments)],
+    written: [new CommentedMap({ repeat: times, every, steps: inner.written }, comments)],
     pausesMs: times * Math.max(durationMs(everyMs, 'mean'), inner.pausesMs),
     longestMs: times * Math.max(durationMs(everyMs, 'longest'), inner.longestMs),
   };
@@ -200,26 +200,26 @@ function roundsOf(
   return { everyMs, inner };
 }
 
-function writeChoose({ options }: ChooseStep, facts: StepFacts): Keys {
+function writeChoose({ options }: ChooseStep, facts: StepFacts): CommentedMap {
   const ways = options.map(
-    (option) => new Keys({ weight: option.calls.length, steps: writeCall(option, facts) }),
+    (option) => new CommentedMap({ weight: option.calls.length, steps: writeCall(option, facts) }),
   );
-  return new Keys({ choose: ways }, ['no order was found: each as often as it was seen']);
+  return new CommentedMap({ choose: ways }, ['no order was found: each as often as it was seen']);
 }
 
-export function timesOf(step: RepeatStep): number {
+export function roundsWritten(step: RepeatStep): number {
   const most = Math.min(mostTimes, Math.floor(mostCallsOfLoop / callsOfRound(step)));
   return Math.min(Math.max(1, most), Math.max(1, Math.round(meanOf(step.rounds))));
 }
 
 /** Whether rounds were left out that a scenario cannot have. */
 export const isCutShort = (step: RepeatStep): boolean =>
-  timesOf(step) < Math.round(meanOf(step.rounds)) ||
+  roundsWritten(step) < Math.round(meanOf(step.rounds)) ||
   step.steps.some((inner) => inner.kind === 'repeat' && isCutShort(inner));
 
 const callsOfRound = ({ steps }: RepeatStep): number =>
   steps.reduce(
-    (sum, step) => sum + (step.kind === 'repeat' ? timesOf(step) * callsOfRound(step) : 1),
+    (sum, step) => sum + (step.kind === 'repeat' ? roundsWritten(step) * callsOfRound(step) : 1),
     0,
   );
 
@@ -243,7 +243,7 @@ function pauseBefore(
 
 /** The mean, or where they differ the means of their fifths: both keep the rates. */
 function durationsFrom(us: readonly number[]): Durations {
-  const fifths = fifthsOf(us);
+  const fifths = meansOfFifths(us);
   // After a round that was shorter than the others there is nothing to wait for.
   if (fifths === undefined || fifths[0]! < 0) return meanMs(us);
   return fifths.map((each) => rounded(each / 1000));
@@ -253,7 +253,7 @@ const meanMs = (us: readonly number[]): number => rounded(meanOf(us) / 1000);
 
 /** From where the session goes on: after the time of a round, an answer, or at once. */
 function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[] {
-  if (before.kind === 'repeat' && timesOf(before) > 1) {
+  if (before.kind === 'repeat' && roundsWritten(before) > 1) {
     const everyUs = everyOf(before) * 1000;
     if (everyUs > 0) return gaps.fromRoundUs.map((us) => us - everyUs);
   }
@@ -263,7 +263,8 @@ function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[]
   const waits = last.form === 'stream' || reply === 'completion';
   return gaps.after.map(({ call, untilUs }) => {
     let fromUs = (waits ? call.endUs : undefined) ?? call.atUs;
-    for (const event of events) fromUs = Math.max(fromUs, heardAfter(call, event)?.atUs ?? 0);
+    for (const event of events)
+      fromUs = Math.max(fromUs, firstCallbackAfter(call, event)?.atUs ?? 0);
     return Math.max(0, untilUs - fromUs);
   });
 }
@@ -303,7 +304,7 @@ function errorWords({ calls }: CallStep): string[] {
 }
 
 /** For people: whom a callback went to. */
-export const heardWords: Readonly<Record<Heard, string>> = {
+export const audienceWords: Readonly<Record<Audience, string>> = {
   self: 'to the caller',
   client: 'to one other client',
   others: 'to all others than the caller',
@@ -313,37 +314,42 @@ export const heardWords: Readonly<Record<Heard, string>> = {
 };
 
 /** A run counts a callback by a text of the call, at clients that it knows. */
-export const whyNot = ({ echoed, audience, repeated, followed }: Consequence): string => {
+export const whyOnlyCounted = ({
+  echoed,
+  audience,
+  repeated,
+  followed,
+}: MethodCallback): string => {
   if (repeated * 2 > followed) return ': it comes again and again';
   if (echoed === undefined) return ': it has no free text of the call';
   return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
 };
 
-export const eachCall = ({ count, calls }: Consequence): string =>
+export const perCallWords = ({ count, calls }: MethodCallback): string =>
   `${formatCount(count / calls, 1)} for each call`;
 
 /**
  * How calls to a method are answered, by what was found of its callbacks.
  * @param needsAnswer the session cannot go on without: something of it is kept, or it joins a group
  */
-export function answeringOf(
+export function answerModeOf(
   step: CallStep,
-  consequences: readonly Consequence[],
+  consequences: readonly MethodCallback[],
   {
     toRoom,
     needsAnswer,
     isFree,
   }: {
-    readonly toRoom: (consequence: Consequence) => boolean;
+    readonly toRoom: (consequence: MethodCallback) => boolean;
     readonly needsAnswer: boolean;
-    readonly isFree: (consequence: Consequence) => boolean;
+    readonly isFree: (consequence: MethodCallback) => boolean;
   },
-): Answering {
+): AnswerMode {
   const mine = consequences.filter(({ method }) => method === step.method);
   const nearlyAlways = mine.filter(
     // Of others nobody hears who is alone. What comes to a client again and again is more than a session expects.
     ({ followed, calls, audience, repeated }) =>
-      followed >= calls * (isToOthers(audience) ? 0.5 : 0.9) && repeated * 2 <= followed,
+      followed >= calls * (excludesCaller(audience) ? 0.5 : 0.9) && repeated * 2 <= followed,
   );
   const countable = nearlyAlways.find(
     (each) => isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
@@ -359,8 +365,8 @@ export function answeringOf(
   return { reply: step.form === 'send' && !needsAnswer ? 'none' : 'completion', events };
 }
 
-function receiversOf(heard: Heard, toRoom: boolean): Answering['receivers'] {
-  if (toRoom) return isToOthers(heard) ? 'others' : 'group';
+function receiversOf(heard: Audience, toRoom: boolean): AnswerMode['receivers'] {
+  if (toRoom) return excludesCaller(heard) ? 'others' : 'group';
   return heard === 'some' || heard === 'someOthers' || heard === 'client' ? undefined : heard;
 }
 
@@ -376,11 +382,11 @@ interface HeardFacts {
 }
 
 /** What clients of the kind heard and no step counts: counted as it comes; how often and how large it was is for the estimate. */
-export function heardSteps(
-  { clients, sessions, streams }: Kind,
+export function countedCallbackSteps(
+  { clients, sessions, streams }: ClientKind,
   callbacks: readonly TracedCallback[],
   { found, greetings, part }: HeardFacts,
-): Keys[] {
+): CommentedMap[] {
   // The connections that make their other calls count.
   if (streams !== undefined) return [];
   const open = found.filter(({ recognised }) => !recognised);
@@ -408,6 +414,6 @@ export function heardSteps(
       const often = greetings.has(target) ? 0 : (seen.count * part) / sessions;
       const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
       const perSession = Number(often.toPrecision(4));
-      return new Keys({ on: target, within: 0, perSession, eventSize }, [as]);
+      return new CommentedMap({ on: target, within: 0, perSession, eventSize }, [as]);
     });
 }

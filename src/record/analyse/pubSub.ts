@@ -3,18 +3,18 @@ import { counted, formatCount, formatDurationMs } from '../../base/units';
 import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
 import {
-  newSpeaker,
+  newConversation,
   readConversations,
-  type ConversationListener,
-  type Speaker,
+  type RecordingListener,
+  type RecordedConversation,
 } from '../readConversations';
 import type { Direction, OpenEvent, RawEvent, RecordedPubSub, Recording } from '../recording';
-import type { Found, FoundCall } from './found';
+import type { Findings, FoundCall } from './findings';
 import { durationText, pauseWords } from './plannedSteps';
-import { meanOf, sizedText, sizeWords, spreadOf, weightedSizes } from './spread';
-import { pubSubConfig, sharesOf } from '../clientsConfig';
-import { crowdOf, mostAtOnce, presenceUs, type CrowdPart } from './crowd';
-import { Keys, Noted } from '../writtenKeys';
+import { meanOf, weightedSizesText, sizeRangeWords, spreadOf, weightedSizes } from './spread';
+import { pubSubConfig, connectionShares } from '../clientsConfig';
+import { planConnections, peakClients, totalStayUs, type ConnectionShare } from './connectionPlan';
+import { CommentedMap, CommentedValue } from '../writtenKeys';
 import { urlWithoutKeys } from './values';
 import { yamlText } from '../yamlText';
 
@@ -22,7 +22,7 @@ import { yamlText } from '../yamlText';
  * Clients of Azure Web PubSub have no calls that a session is made of. What they send to groups becomes the
  * use case `sendToGroup`, their events `echo`, with their sizes and rates; everything else is said.
  */
-interface PubSubClient extends Speaker {
+interface PubSubClient extends RecordedConversation {
   readonly groups: Set<string>;
   readonly sent: Readonly<Record<SentType, { readonly atUs: number[]; readonly bytes: number[] }>>;
 }
@@ -45,7 +45,7 @@ type PubSubTrace = PubSubListener & {
 
 export async function pubSubScenario(
   recording: Recording,
-): Promise<{ readonly yaml?: string; readonly found: Found }> {
+): Promise<{ readonly yaml?: string; readonly found: Findings }> {
   const listener = new PubSubListener();
   const trace = Object.assign(listener, await readConversations(recording, listener));
   const sending = sentTypes.flatMap((type): Sending[] => {
@@ -62,7 +62,7 @@ interface Sending {
   readonly senders: readonly PubSubClient[];
 }
 
-class PubSubListener implements ConversationListener<PubSubClient> {
+class PubSubListener implements RecordingListener<PubSubClient> {
   readonly groups = new Set<string>();
   /** What clients asked for, by type of message; `message` is what they heard. */
   readonly seen = new Map<string, number>();
@@ -77,7 +77,7 @@ class PubSubListener implements ConversationListener<PubSubClient> {
 
   opened(open: OpenEvent): PubSubClient {
     const sent = { sendToGroup: { atUs: [], bytes: [] }, event: { atUs: [], bytes: [] } };
-    return { ...newSpeaker(open), groups: new Set(), sent };
+    return { ...newConversation(open), groups: new Set(), sent };
   }
 
   message(client: PubSubClient, direction: Direction, message: RecordedPubSub, atUs: number): void {
@@ -104,7 +104,7 @@ class PubSubListener implements ConversationListener<PubSubClient> {
   }
 }
 
-function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Sending[]): Found {
+function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Sending[]): Findings {
   const { clients, seen, events, leftOut, messages, endUs } = trace;
   const calls: FoundCall[] = [...knownTypes].flatMap(([method, as]) => {
     const count = seen.get(method);
@@ -120,8 +120,8 @@ function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Se
     transports: [...new Set(clients.map(({ open }) => open.transport))],
     protocols: [...new Set(clients.map(({ open }) => open.protocol))],
     clients: clients.length,
-    clientsAtOnce: mostAtOnce(clients),
-    clientSeconds: presenceUs(clients, trace.endUs) / 1_000_000,
+    clientsAtOnce: peakClients(clients),
+    clientSeconds: totalStayUs(clients, trace.endUs) / 1_000_000,
     seconds: endUs / 1_000_000,
     messages,
     kinds: sending.map(({ type, senders: { length } }) => ({
@@ -172,15 +172,15 @@ const besideBytes = (type: SentType): number =>
     }),
   ) - '""'.length;
 
-function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
+function fileOf(trace: PubSubTrace, sending: readonly Sending[]): CommentedMap {
   const { clients: all } = trace;
   // Each connection sends one kind of message: where clients sent several, fewer of each do so more often.
-  const { connections, words, parts } = crowdOf(
+  const { connections, words, parts } = planConnections(
     trace,
     sending.map(({ senders }) => senders),
     false,
   );
-  const shares = sharesOf(
+  const shares = connectionShares(
     parts.map((part) => part.connections),
     connections,
   );
@@ -190,10 +190,10 @@ function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
     words,
     ...(senders < all.length ? [`${all.length - senders} only listened`] : []),
   ];
-  return new Keys({
-    config: new Keys({
+  return new CommentedMap({
+    config: new CommentedMap({
       ...pubSubConfig(all.map(({ open }) => open)),
-      connections: new Noted(connections, `${beside.join(', ')}; raise it`),
+      connections: new CommentedValue(connections, `${beside.join(', ')}; raise it`),
       singleStepDuration: '60s',
     }),
     ...(sending.length === 1 && shares[0] === undefined
@@ -205,21 +205,21 @@ function fileOf(trace: PubSubTrace, sending: readonly Sending[]): Keys {
 function keysOf(
   { clients: all, groups: { size: groups }, endUs }: PubSubTrace,
   { type, senders }: Sending,
-  { times }: CrowdPart,
+  { times }: ConnectionShare,
   share: string | undefined,
-): Keys {
+): CommentedMap {
   const recorded = senders.flatMap(({ sent }) => sent[type].bytes);
   const beside = besideBytes(type);
   const bytes = recorded.map((each) => Math.max(1, each - beside));
   const weighted = weightedSizes(bytes);
-  const sizes = `data of ${sizeWords(spreadOf(recorded))}; in a run ${beside} B of it are stamp, ${type === 'sendToGroup' ? 'group ' : ''}and time`;
+  const sizes = `data of ${sizeRangeWords(spreadOf(recorded))}; in a run ${beside} B of it are stamp, ${type === 'sendToGroup' ? 'group ' : ''}and time`;
   const gaps = senders.flatMap(({ sent: { [type]: own } }) =>
     own.atUs.slice(1).map((atUs, index) => atUs - own.atUs[index]!),
   );
   const thereUs = senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
   const pauses = spreadOf(gaps.length > 0 ? gaps : thereUs);
   // Who reads before and behind sends less often than the time between two messages says.
-  const everyUs = Math.max(pauses.mean, presenceUs(senders, endUs) / recorded.length);
+  const everyUs = Math.max(pauses.mean, totalStayUs(senders, endUs) / recorded.length);
   const reading =
     everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';
   const perConnection = Math.max(1, Math.round(meanOf(all.map(({ groups: own }) => own.size))));
@@ -227,26 +227,28 @@ function keysOf(
   const isToGroups = type === 'sendToGroup';
   const handlerWords =
     'Events: in a run a handler (config.upstream) sends each back, on the emulator by itself.';
-  return new Keys({
-    name: isToGroups ? useCases[type] : new Noted(useCases[type], undefined, [handlerWords]),
-    senders: share && new Noted(share, 'of the connections'),
-    parameters: new Keys({
+  return new CommentedMap({
+    name: isToGroups
+      ? useCases[type]
+      : new CommentedValue(useCases[type], undefined, [handlerWords]),
+    senders: share && new CommentedValue(share, 'of the connections'),
+    parameters: new CommentedMap({
       ...(weighted === undefined
-        ? { messageSize: new Noted(Math.round(meanOf(bytes)), sizes) }
-        : { messageSizes: new Noted(sizedText(weighted), sizes) }),
-      sendingInterval: new Noted(
+        ? { messageSize: new CommentedValue(Math.round(meanOf(bytes)), sizes) }
+        : { messageSizes: new CommentedValue(weightedSizesText(weighted), sizes) }),
+      sendingInterval: new CommentedValue(
         durationText(Math.max(1, (everyUs * times) / 1000)),
         `${pauseWords(pauses)}${reading}${often}`,
       ),
       groupCount: isToGroups
-        ? new Noted(Math.min(groups, all.length), 'groups that were seen')
+        ? new CommentedValue(Math.min(groups, all.length), 'groups that were seen')
         : undefined,
       groupsPerConnection: isToGroups && perConnection > 1 ? perConnection : undefined,
     }),
   });
 }
 
-function head(found: Found): string[] {
+function head(found: Findings): string[] {
   const { target, startedAt, seconds, protocols, notRecognised, calls } = found;
   const lost = notRecognised.map(({ what, count: times }) => `${formatCount(times)} × ${what}`);
   const sent = calls.map(({ method, count: times }) => `${formatCount(times)} ${method}`);

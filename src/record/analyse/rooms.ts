@@ -1,7 +1,7 @@
-import { isToOthers, type Consequence } from './consequences';
+import { excludesCaller, type MethodCallback } from './methodCallbacks';
 import { entryOf } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
-import { mostDifferentAtOnce } from './crowd';
+import { peakDistinct } from './connectionPlan';
 import { Presence, type Stay } from './presence';
 import { spreadOf } from './spread';
 import type { Trace, TracedCall, TracedClient } from './trace';
@@ -19,7 +19,7 @@ export interface Rooms {
   readonly joinMethods: ReadonlySet<string>;
   readonly leaveMethods: ReadonlySet<string>;
   /** Those that go to a room. */
-  readonly heard: ReadonlySet<Consequence>;
+  readonly heard: ReadonlySet<MethodCallback>;
   /** Some client was in several, which a scenario cannot say. */
   readonly inSeveral: boolean;
 }
@@ -35,11 +35,11 @@ interface FirstUse {
   readonly atUs: number;
 }
 
-export function findRooms(trace: Trace, consequences: readonly Consequence[]): Rooms {
+export function findRooms(trace: Trace, consequences: readonly MethodCallback[]): Rooms {
   const uses = firstUses(trace);
   const names = new Set<string>();
   const joinMethods = new Set<string>();
-  const toRooms = new Set<Consequence>();
+  const toRooms = new Set<MethodCallback>();
   const hearers = hearersOf(trace, consequences);
   for (const consequence of consequences) {
     const heard = hearers.get(keyOf(consequence))!;
@@ -59,7 +59,7 @@ export function findRooms(trace: Trace, consequences: readonly Consequence[]): R
   const usedBy = roomsOfClients(trace, names);
   const inSeveral = [...usedBy.values()].some((rooms) => rooms.size > 1);
   const leaveMethods = leavesIn(trace, names, joinMethods);
-  const atOnce = mostDifferentAtOnce(trace.clients, (client) => [...(usedBy.get(client) ?? [])][0]);
+  const atOnce = peakDistinct(trace.clients, (client) => [...(usedBy.get(client) ?? [])][0]);
   return { names, atOnce, joinMethods, leaveMethods, heard: toRooms, inSeveral };
 }
 
@@ -102,7 +102,7 @@ function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, P
 const ownNameBytes = { least: 18, most: 20 };
 
 /** For people, where names of a run are longer or shorter: calls that give little else differ in size. */
-export function nameSizeWords(names: ReadonlySet<string>): string {
+export function roomNameSizeWords(names: ReadonlySet<string>): string {
   const { least, most } = spreadOf([...names].map(textBytes));
   if (least >= ownNameBytes.least - 1 && most <= ownNameBytes.most + 1) return '';
   const seen = least === most ? `${least} B` : `${least} to ${most} B`;
@@ -157,18 +157,18 @@ function firstUses({ calls }: Trace): Uses {
 /** Who heard it of each call, as many calls as say enough. */
 type Hearers = ReadonlyMap<TracedCall, readonly TracedClient[]>;
 
-const keyOf = ({ method, target }: Pick<Consequence, 'method' | 'target'>): string =>
+const keyOf = ({ method, target }: Pick<MethodCallback, 'method' | 'target'>): string =>
   JSON.stringify([method, target]);
 
 /** By {@link keyOf}. */
 function hearersOf(
   { callbacks }: Trace,
-  consequences: readonly Consequence[],
+  consequences: readonly MethodCallback[],
 ): ReadonlyMap<string, Hearers> {
   const all = new Map(
     consequences.map((each) => [
       keyOf(each),
-      { toOthers: isToOthers(each.audience), heard: new Map<TracedCall, TracedClient[]>() },
+      { toOthers: excludesCaller(each.audience), heard: new Map<TracedCall, TracedClient[]>() },
     ]),
   );
   for (const { cause, client, target } of callbacks) {

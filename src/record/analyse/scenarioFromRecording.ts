@@ -1,26 +1,32 @@
 import { entryOf } from '../../base/collect';
 import { counted, formatCount, formatDurationMs } from '../../base/units';
-import { mostFrequent, noUrlWords, sharesOf, trustKeys } from '../clientsConfig';
+import { mostFrequent, missingUrlNote, connectionShares, certificateKeys } from '../clientsConfig';
 import type { Recording } from '../recording';
-import { Keys, Noted } from '../writtenKeys';
+import { CommentedMap, CommentedValue } from '../writtenKeys';
 import { yamlText } from '../yamlText';
 import { Analysis } from './analysis';
-import { presenceUs, type CrowdPart } from './crowd';
-import { wrapped, type Found, type FoundCallback } from './found';
-import { callbacksIn, foundIn } from './foundIn';
-import { callsIn, type Kind } from './kinds';
-import { drainOf, durationText, heardSteps, isCutShort, writeSteps } from './plannedSteps';
+import { totalStayUs, type ConnectionShare } from './connectionPlan';
+import { wrapped, type Findings, type FoundCallback } from './findings';
+import { findCallbacks, findingsOf } from './foundIn';
+import { callStepsIn, type ClientKind } from './kinds';
+import {
+  drainForStreams,
+  durationText,
+  countedCallbackSteps,
+  isCutShort,
+  writeSteps,
+} from './plannedSteps';
 import { pubSubScenario } from './pubSub';
-import { nameSizeWords } from './rooms';
+import { roomNameSizeWords } from './rooms';
 import { SessionFacts } from './sessionFacts';
 import { meanOf } from './spread';
-import { traceOf } from './trace';
+import { readTrace } from './trace';
 import { visitTexts } from './values';
 
 /** What a recording becomes. Without `yaml` nothing in it was recognised. */
-export interface FromRecording {
+export interface RecordedScenario {
   readonly yaml?: string;
-  readonly found: Found;
+  readonly found: Findings;
 }
 
 /** So many rows stand in the file; further clients take them again in turn. */
@@ -34,9 +40,9 @@ const roomMs = 50;
 const leastIntervalMs = 1;
 
 interface Session {
-  readonly kind: Kind;
+  readonly kind: ClientKind;
   readonly connections: number;
-  readonly steps: readonly Keys[];
+  readonly steps: readonly CommentedMap[];
   readonly intervalMs: number;
 }
 
@@ -44,15 +50,15 @@ interface Session {
  * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
  * once; time and memory grow with their number, of which a bounded part is read.
  */
-export async function scenarioFromRecording(recording: Recording): Promise<FromRecording> {
+export async function scenarioFromRecording(recording: Recording): Promise<RecordedScenario> {
   if (recording.header.kind === 'webpubsub') return pubSubScenario(recording);
-  const analysis = new Analysis(recording.header, await traceOf(recording));
+  const analysis = new Analysis(recording.header, await readTrace(recording));
   const facts = new SessionFacts(analysis);
-  const callbacks = callbacksIn(analysis, facts);
+  const callbacks = findCallbacks(analysis, facts);
   const sessions = analysis.kinds.map((kind, at) =>
     sessionOf(analysis, facts, callbacks, { kind, ...analysis.crowd.parts[at]! }),
   );
-  const found = foundIn(analysis, facts, callbacks);
+  const found = findingsOf(analysis, facts, callbacks);
   if (sessions.length === 0) return { found };
   return { yaml: yamlText(head(found), fileOf(analysis, facts, sessions)), found };
 }
@@ -61,14 +67,14 @@ function sessionOf(
   analysis: Analysis,
   facts: SessionFacts,
   callbacks: readonly FoundCallback[],
-  { kind, connections, times }: { readonly kind: Kind } & CrowdPart,
+  { kind, connections, times }: { readonly kind: ClientKind } & ConnectionShare,
 ): Session {
   const { trace, greetings } = analysis;
   const { written, pausesMs } = writeSteps(kind.steps, facts);
   const isAgain = kind.periodsUs.length > 0;
   const lastsMs = isAgain
     ? meanOf(kind.periodsUs) / 1000
-    : presenceUs(kind.streams ?? kind.clients, trace.endUs) / kind.sessions / 1000;
+    : totalStayUs(kind.streams ?? kind.clients, trace.endUs) / kind.sessions / 1000;
   // Where rounds were left out, it is shorter than it was.
   const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
   const leastMs = kind.streams === undefined ? pausesMs : lastsMs;
@@ -81,42 +87,49 @@ function sessionOf(
   const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
   const intervalMs = Number((units * unit).toFixed(1));
   const part = isCut ? needsMs / lastsMs : 1;
-  const heard = heardSteps(kind, trace.callbacks, { found: callbacks, greetings, part });
+  const heard = countedCallbackSteps(kind, trace.callbacks, { found: callbacks, greetings, part });
   return { kind, connections, steps: [...written, ...heard], intervalMs };
 }
 
-function fileOf(analysis: Analysis, facts: SessionFacts, sessions: readonly Session[]): Keys {
-  const shares = sharesOf(
+function fileOf(
+  analysis: Analysis,
+  facts: SessionFacts,
+  sessions: readonly Session[],
+): CommentedMap {
+  const shares = connectionShares(
     sessions.map(({ connections }) => connections),
     analysis.crowd.connections,
   );
   const isMix = sessions.length > 1 || shares[0] !== undefined;
   const parts = sessions.map((session, at) => entryKeys(analysis, facts, session, shares[at]));
-  return new Keys({
+  return new CommentedMap({
     config: configKeys(analysis, sessions),
     ...(isMix ? { scenarios: parts } : { scenario: parts[0] }),
   });
 }
 
-function configKeys(analysis: Analysis, sessions: readonly Session[]): Keys {
+function configKeys(analysis: Analysis, sessions: readonly Session[]): CommentedMap {
   const { header, trace, crowd, target, secretKeys } = analysis;
   const longestMs = Math.max(...sessions.map(({ intervalMs }) => intervalMs));
   const warmupMs = Math.min(mostWarmupMs, Math.ceil(longestMs / 1000) * 1000);
   const [transport] = mostFrequent(trace.clients.map(({ open }) => open.transport));
   const [protocol] = mostFrequent(trace.clients.map(({ open }) => open.protocol));
-  return new Keys({
-    target: new Noted(target, noUrlWords(header.target)),
-    ...trustKeys(header),
-    connections: new Noted(crowd.connections, `${crowd.words}${silentWords(analysis)}; raise it`),
-    warmup: new Noted(
+  return new CommentedMap({
+    target: new CommentedValue(target, missingUrlNote(header.target)),
+    ...certificateKeys(header),
+    connections: new CommentedValue(
+      crowd.connections,
+      `${crowd.words}${silentWords(analysis)}; raise it`,
+    ),
+    warmup: new CommentedValue(
       durationText(warmupMs),
       'sessions begin one after the other; then their rates are those recorded',
     ),
-    singleStepDuration: new Noted(
+    singleStepDuration: new CommentedValue(
       durationText(stepMs(longestMs, trace.endUs / 1000)),
       'whole sessions',
     ),
-    drain: drainOf(trace),
+    drain: drainForStreams(trace),
     transport: transport === 'WebSockets' ? undefined : transport,
     protocol: protocol === 'messagepack' ? protocol : undefined,
     ...secretKeys,
@@ -128,7 +141,7 @@ function configKeys(analysis: Analysis, sessions: readonly Session[]): Keys {
 function identityRows(
   { identities, trace, crowd }: Analysis,
   areSeveralKinds: boolean,
-): Noted | undefined {
+): CommentedValue | undefined {
   const ofClients = identities.rows(trace.clients.map(({ id }) => id));
   const all = crowd.isAll
     ? ofClients
@@ -143,8 +156,8 @@ function identityRows(
     words.push(
       'Rows go to connections of every kind; values that a kind did not have are of others.',
     );
-  const rows = all.slice(0, mostRows).map((row) => new Keys(row));
-  return new Noted(rows, undefined, words);
+  const rows = all.slice(0, mostRows).map((row) => new CommentedMap(row));
+  return new CommentedValue(rows, undefined, words);
 }
 
 /** Of clients that are connections alone. */
@@ -167,21 +180,23 @@ function entryKeys(
   facts: SessionFacts,
   { kind, steps, intervalMs }: Session,
   share: string | undefined,
-): Keys {
+): CommentedMap {
   const { rooms, roomNames } = analysis;
   const groups = Math.min(roomNames.size, rooms.atOnce);
-  const usesRooms = callsIn(kind.steps).some((step) => facts.usesRoom(step));
+  const usesRooms = callStepsIn(kind.steps).some((step) => facts.usesRoom(step));
   const atATime = groups < roomNames.size ? ' at a time' : '';
-  const groupWords = `rooms that were seen${atATime}; raise it with the connections, {group} is the name of one${nameSizeWords(roomNames)}`;
-  return new Keys({
+  const groupWords = `rooms that were seen${atATime}; raise it with the connections, {group} is the name of one${roomNameSizeWords(roomNames)}`;
+  return new CommentedMap({
     name: 'session',
-    senders: share && new Noted(share, 'of the connections'),
-    parameters: new Keys({
-      sessionInterval: new Noted(durationText(intervalMs), undefined, [sessionWords(kind)]),
-      groupCount: groups > 0 && usesRooms ? new Noted(groups, groupWords) : undefined,
+    senders: share && new CommentedValue(share, 'of the connections'),
+    parameters: new CommentedMap({
+      sessionInterval: new CommentedValue(durationText(intervalMs), undefined, [
+        sessionWords(kind),
+      ]),
+      groupCount: groups > 0 && usesRooms ? new CommentedValue(groups, groupWords) : undefined,
       sharedGroups:
         usesRooms && areRoomsShared(analysis)
-          ? new Noted('rooms', 'with clients of the other kinds')
+          ? new CommentedValue('rooms', 'with clients of the other kinds')
           : undefined,
       steps,
     }),
@@ -190,7 +205,7 @@ function entryKeys(
 
 /** Whether some room has clients of several kinds. */
 function areRoomsShared({ kinds, rooms }: Analysis): boolean {
-  const kindsIn = new Map<string, Set<Kind>>();
+  const kindsIn = new Map<string, Set<ClientKind>>();
   for (const kind of kinds.filter(({ streams }) => streams === undefined))
     for (const { arguments: values } of kind.clients.flatMap(({ calls }) => calls))
       visitTexts(values, (text) => {
@@ -199,14 +214,14 @@ function areRoomsShared({ kinds, rooms }: Analysis): boolean {
   return [...kindsIn.values()].some(({ size }) => size > 1);
 }
 
-function sessionWords({ clients, sessions, unfinished, streams }: Kind): string {
+function sessionWords({ clients, sessions, unfinished, streams }: ClientKind): string {
   if (streams !== undefined)
     return `${counted(sessions, 'stream')} of ${counted(clients.length, 'client')}, while other calls went on: here they have connections of their own.`;
   const rest = unfinished === 0 ? '' : `, ${formatCount(unfinished)} of them not to the end`;
   return `${counted(clients.length, 'client')}, ${counted(sessions, 'session')}${rest}.`;
 }
 
-function head(found: Found): string[] {
+function head(found: Findings): string[] {
   const { target, clients, messages, notRecognised } = found;
   const spoken = [...found.transports, ...found.protocols].join(', ');
   const callbacks = (recognised: boolean): readonly FoundCallback[] =>

@@ -1,32 +1,32 @@
 import { stampBytes } from '../../base/message';
 import { entryOf } from '../../base/collect';
 import type { Analysis } from './analysis';
-import { readArguments, type ReadArguments } from './arguments';
-import type { Consequence } from './consequences';
-import { isOfOthers, type Source } from './earlierValues';
-import { callsIn, type CallStep } from './kinds';
-import { answeringOf, type Answering, type StepFacts } from './plannedSteps';
+import { inferArguments, type InferredArguments } from './arguments';
+import type { MethodCallback } from './methodCallbacks';
+import { isCausedByOthers, type ValueSource } from './earlierValues';
+import { callStepsIn, type CallStep } from './kinds';
+import { answerModeOf, type AnswerMode, type StepFacts } from './plannedSteps';
 import { jsonPathOf, pathKey, valueAt } from './values';
 
 /** What the steps of sessions have for arguments and answers, each read once. */
 export class SessionFacts implements StepFacts {
-  private readonly read = new Map<CallStep, ReadArguments>();
-  private readonly answers = new Map<CallStep, Answering>();
-  private readonly sources: readonly Source[];
+  private readonly read = new Map<CallStep, InferredArguments>();
+  private readonly answers = new Map<CallStep, AnswerMode>();
+  private readonly sources: readonly ValueSource[];
 
   constructor(private readonly analysis: Analysis) {
     this.sources = [...analysis.names.keys()];
   }
 
-  arguments(step: CallStep): ReadArguments {
+  arguments(step: CallStep): InferredArguments {
     return entryOf(this.read, step, () => this.readArguments(step));
   }
 
-  answering(step: CallStep): Answering {
+  answering(step: CallStep): AnswerMode {
     return entryOf(this.answers, step, () => {
       const { consequences, rooms } = this.analysis;
-      const isToRoom = (each: Consequence): boolean => rooms.heard.has(each);
-      return answeringOf(step, consequences, {
+      const isToRoom = (each: MethodCallback): boolean => rooms.heard.has(each);
+      return answerModeOf(step, consequences, {
         toRoom: isToRoom,
         needsAnswer:
           this.answerOf(step) !== undefined || this.analysis.groupChange(step) !== undefined,
@@ -46,7 +46,7 @@ export class SessionFacts implements StepFacts {
       .map((source) => ({
         event: source.event!,
         keep: this.keepOf(source),
-        isOfOthers: isOfOthers(source),
+        isOfOthers: isCausedByOthers(source),
       }));
     if (turn === 'before') return kept;
     // Where a value of one is kept, it is waited for there alone: it comes once.
@@ -73,21 +73,21 @@ export class SessionFacts implements StepFacts {
 
   /** Callbacks that a step counts or waits for. */
   get expectedCallbacks(): ReadonlySet<string | undefined> {
-    const steps = this.analysis.kinds.flatMap((kind) => callsIn(kind.steps));
+    const steps = this.analysis.kinds.flatMap((kind) => callStepsIn(kind.steps));
     const answers = steps.map((step) => this.answering(step));
     return new Set(answers.flatMap(({ callback, events }) => [callback, ...events]));
   }
 
-  private answerOf(step: CallStep): Source | undefined {
+  private answerOf(step: CallStep): ValueSource | undefined {
     return this.sources.find(({ from, event }) => from === step && event === undefined);
   }
 
-  private keepOf(source: Source): Readonly<Record<string, string>> {
+  private keepOf(source: ValueSource): Readonly<Record<string, string>> {
     const named = [...this.analysis.names.get(source)!];
     return Object.fromEntries(named.map(([path, name]) => [name, path]));
   }
 
-  private readArguments(step: CallStep): ReadArguments {
+  private readArguments(step: CallStep): InferredArguments {
     const { earlierValues, names, consequences, identities, roomNames, header } = this.analysis;
     const kept = new Map<string, string>();
     for (const [key, { source, path }] of earlierValues.get(step) ?? [])
@@ -96,7 +96,7 @@ export class SessionFacts implements StepFacts {
     const echoed = consequences.find(
       ({ method, target }) => method === step.method && target === callback,
     )?.echoed;
-    const read = readArguments({
+    const read = inferArguments({
       step,
       kept,
       rooms: roomNames,
@@ -110,7 +110,7 @@ export class SessionFacts implements StepFacts {
   }
 
   /** Whether the text that comes back is one that people write, and random text may stand in its place. */
-  private isFree({ method, echoed }: Consequence): boolean {
+  private isFree({ method, echoed }: MethodCallback): boolean {
     if (echoed === undefined) return false;
     const texts = new Set<string>();
     for (const call of this.analysis.trace.calls) {

@@ -36,7 +36,7 @@ const parts = 5;
  * The means of five equal parts of them, the shortest first: a scenario draws among them, with the same mean.
  * Undefined where one mean says as much.
  */
-export function fifthsOf(numbers: readonly number[]): readonly number[] | undefined {
+export function meansOfFifths(numbers: readonly number[]): readonly number[] | undefined {
   const { length } = numbers;
   if (length < leastPauses) return undefined;
   const sorted = Float64Array.from(numbers).sort();
@@ -78,11 +78,11 @@ export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] 
 }
 
 /** As a scenario has them. */
-export const sizedText = (sizes: readonly PayloadSize[]): string =>
+export const weightedSizesText = (sizes: readonly PayloadSize[]): string =>
   sizes.map(({ bytes, weight }) => `${bytes}B ${weight}`).join(', ');
 
 /** For people. */
-export function sizeWords({ least, most, median }: Spread): string {
+export function sizeRangeWords({ least, most, median }: Spread): string {
   return least === most
     ? formatBytes(least)
     : `${formatBytes(least)} to ${formatBytes(most)}, median ${formatBytes(median)}`;

@@ -7,10 +7,10 @@ import {
   type StreamItem,
 } from '../../wire/message/hubMessage';
 import {
-  newSpeaker,
+  newConversation,
   readConversations,
-  type ConversationListener,
-  type Speaker,
+  type RecordingListener,
+  type RecordedConversation,
 } from '../readConversations';
 import type { OpenEvent, RawEvent, Recording } from '../recording';
 import { upTo } from './presence';
@@ -32,7 +32,7 @@ export interface Trace {
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-export interface TracedClient extends Speaker<TracedCall> {
+export interface TracedClient extends RecordedConversation<TracedCall> {
   readonly id: number;
   calls: TracedCall[];
   /** What the hub called, in order. */
@@ -91,13 +91,13 @@ const mostMessages = 1_000_000;
 const mostBytes = 256 * 1024 * 1024;
 
 /** Reads the events of a recording, as many as are analysed. */
-export async function traceOf(recording: Recording): Promise<Trace> {
+export async function readTrace(recording: Recording): Promise<Trace> {
   const builder = new TraceBuilder();
   const { clients, endUs } = await readConversations(recording, builder);
   return builder.trace(clients, endUs);
 }
 
-class TraceBuilder implements ConversationListener<TracedClient, TracedCall> {
+class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   readonly leftOut = new Map<string, number>();
   private calls: TracedCall[] = [];
   private readonly callbacks: TracedCallback[] = [];
@@ -110,7 +110,7 @@ class TraceBuilder implements ConversationListener<TracedClient, TracedCall> {
 
   opened(open: OpenEvent): TracedClient {
     const { client: id } = open;
-    return { ...newSpeaker(open), id, calls: [], callbacks: [], uploads: new Set() };
+    return { ...newConversation(open), id, calls: [], callbacks: [], uploads: new Set() };
   }
 
   counted(bytes: number): void {
@@ -250,7 +250,7 @@ class TraceBuilder implements ConversationListener<TracedClient, TracedCall> {
 }
 
 /** Of streams among these calls, the longest up to its last item. */
-export const longestOf = (calls: readonly TracedCall[]): number =>
+export const longestStreamOf = (calls: readonly TracedCall[]): number =>
   calls.reduce(
     (longest, { form, atUs, lastItemUs = atUs }) =>
       form === 'stream' ? Math.max(longest, lastItemUs - atUs) : longest,
@@ -258,7 +258,7 @@ export const longestOf = (calls: readonly TracedCall[]): number =>
   );
 
 /** The first callback of that name which came to the caller before its next call; if it can, one that the call caused. */
-export function heardAfter(call: TracedCall, target: string): TracedCallback | undefined {
+export function firstCallbackAfter(call: TracedCall, target: string): TracedCallback | undefined {
   const { callbacks, calls } = call.client;
   const untilUs = calls[call.index + 1]?.atUs ?? Infinity;
   const from = upTo(callbacks, call.atUs, ({ atUs }) => atUs);

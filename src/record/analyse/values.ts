@@ -51,23 +51,23 @@ export const visitTexts = (value: unknown, visit: (text: string) => void): void 
 /** Smaller whole numbers are the same by chance: those of rounds, rows, days. */
 const tellingNumber = 10_000;
 /** Longer texts count as equal by their length and their ends. */
-export const wholeText = 256;
+export const longestWholeText = 256;
 
 /** What stands for a text. */
-export const keyOf = (text: string): string =>
-  text.length <= wholeText
+export const textKey = (text: string): string =>
+  text.length <= longestWholeText
     ? text
-    : `${text.length}:${text.slice(0, wholeText / 2)}${text.slice(-wholeText / 2)}`;
+    : `${text.length}:${text.slice(0, longestWholeText / 2)}${text.slice(-longestWholeText / 2)}`;
 
 /** A text, or a number with a fraction or of many digits, such as a place on a map. */
-export type Mark = string | number;
+export type MatchKey = string | number;
 
 /** By which a callback is known to be of a call. */
-export function marksOf(values: readonly unknown[]): Mark[] {
-  const marks: Mark[] = [];
+export function matchKeysOf(values: readonly unknown[]): MatchKey[] {
+  const marks: MatchKey[] = [];
   visitValues(values, (leaf) => {
     if (typeof leaf === 'string') {
-      if (leaf !== '') marks.push(keyOf(leaf));
+      if (leaf !== '') marks.push(textKey(leaf));
     } else if (!Number.isInteger(leaf) || Math.abs(leaf) > tellingNumber) marks.push(leaf);
   });
   return marks;
@@ -147,7 +147,7 @@ const inside: readonly RegExp[] = [
 export const holdsSecret = (text: string): boolean => inside.some((each) => each.test(text));
 
 /** Methods that let a client in: their texts are passwords and keys, though nothing but their place says so. */
-export const letsIn = (method: string): boolean =>
+export const isSignInMethod = (method: string): boolean =>
   /log-?_?in|log-?_?on|sign-?_?in|authenticat|authori[sz]e|password|passphrase|(?:set|use|api).*key|token/i.test(
     method,
   );
@@ -155,7 +155,7 @@ export const letsIn = (method: string): boolean =>
 const stampStart = new RegExp(`^${stampMarker}[\\da-f]{${stampLength - stampMarker.length}}`);
 
 /** Text that this benchmark has made: the contents of its own messages, and what carries a stamp. */
-export const isOwnText = (leaf: unknown, path: Path): boolean =>
+export const isBenchmarkText = (leaf: unknown, path: Path): boolean =>
   typeof leaf === 'string' &&
   (stampStart.test(leaf) || /^(?:payload|bench)\./.test(lastName(path) ?? ''));
 

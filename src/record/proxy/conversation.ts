@@ -27,7 +27,7 @@ import type { Direction, RecordedKind, RecordedMessage, RecordedPubSub } from '.
 import { maximumMessageBytes } from './frameTap';
 
 /** What is understood of one client's traffic. */
-export interface ConversationListener {
+export interface TrafficListener {
   /** What the client speaks; comes once, before everything else. */
   opened(protocol: string): void;
   message(direction: Direction, message: RecordedMessage, bytes: number): void;
@@ -37,7 +37,7 @@ export interface ConversationListener {
 }
 
 /** What one client and its server say to each other, from the pieces in which the transport carries it. */
-export interface Conversation {
+export interface TrafficReader {
   /** @param payload valid during the call alone */
   said(direction: Direction, payload: Buffer, isText: boolean): void;
   tooLong(direction: Direction, bytes: number): void;
@@ -46,17 +46,15 @@ export interface Conversation {
 }
 
 /** @param subprotocol of Web PubSub that was agreed, if any */
-export const conversationOf = (
+export const trafficReaderFor = (
   kind: RecordedKind,
-  listener: ConversationListener,
+  listener: TrafficListener,
   subprotocol: string | undefined,
-): Conversation =>
-  kind === 'signalr'
-    ? new HubConversation(listener)
-    : new PubSubConversation(listener, subprotocol);
+): TrafficReader =>
+  kind === 'signalr' ? new HubTraffic(listener) : new PubSubTraffic(listener, subprotocol);
 
 /** Of a message whose end did not come. */
-export const cutOff = 'cut off';
+export const cutOffReason = 'cut off';
 const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
 const noHub = 'no message of the SignalR hub protocol';
 const noHandshake = 'no handshake of the SignalR hub protocol stands before it';
@@ -65,7 +63,7 @@ const noPubSub = 'no message of its subprotocol';
 const maximumHandshakeBytes = 4096;
 
 /** The hub protocol of SignalR, which a handshake chooses. Source: its specification, "Overview". */
-export class HubConversation implements Conversation {
+export class HubTraffic implements TrafficReader {
   private codec: HubCodec | undefined;
   private isOpen = false;
   private readonly out = new ByteRest();
@@ -73,7 +71,7 @@ export class HubConversation implements Conversation {
   /** Bytes that the server sent before its client had chosen a protocol; there are none. */
   private isAnswered = false;
 
-  constructor(private readonly listener: ConversationListener) {}
+  constructor(private readonly listener: TrafficListener) {}
 
   said(direction: Direction, payload: Buffer): void {
     if (this.isOpen && this.codec === undefined) {
@@ -102,7 +100,7 @@ export class HubConversation implements Conversation {
     this.open('unknown');
     for (const direction of ['out', 'in'] as const) {
       const left = this[direction].take().length;
-      if (left > 0) this.listener.raw(direction, left, cutOff);
+      if (left > 0) this.listener.raw(direction, left, cutOffReason);
     }
   }
 
@@ -202,12 +200,12 @@ function spanOf(
 }
 
 /** A client of Azure Web PubSub: each message of its web socket is one of its subprotocol. */
-export class PubSubConversation implements Conversation {
+export class PubSubTraffic implements TrafficReader {
   private readonly subprotocol: Subprotocol | undefined;
 
   /** @param name of the subprotocol that was agreed, if any */
   constructor(
-    private readonly listener: ConversationListener,
+    private readonly listener: TrafficListener,
     private readonly name: string | undefined,
   ) {
     this.subprotocol = name === undefined ? undefined : subprotocolNamed(name);

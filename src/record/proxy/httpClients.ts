@@ -3,7 +3,7 @@ import { ConnectFailure } from '../../wire/connectFailure';
 import { EventReader } from '../../wire/http/httpInput';
 import { ByteRest } from '../../wire/socket/frameReader';
 import type { Direction, RecordedTransport } from '../recording';
-import { HubConversation } from './conversation';
+import { HubTraffic } from './conversation';
 import { maximumMessageBytes } from './frameTap';
 import type { RecordedClient, Recorder } from './recorder';
 
@@ -28,7 +28,7 @@ interface HttpClient {
   readonly id: string;
   readonly transport: Exclude<RecordedTransport, 'WebSockets'>;
   readonly recorded: RecordedClient;
-  readonly conversation: HubConversation;
+  readonly conversation: HubTraffic;
   /** Requests that wait for their answer. */
   open: number;
   lastMs: number;
@@ -86,7 +86,7 @@ export class HttpClients {
     const accepts = request.headers.accept ?? '';
     const transport = accepts.includes('text/event-stream') ? 'ServerSentEvents' : 'LongPolling';
     const recorded = this.recorder.client(request, url, transport, 'signalr');
-    const conversation = new HubConversation(recorded);
+    const conversation = new HubTraffic(recorded);
     const client = { id, transport, recorded, conversation, open: 0, lastMs: 0 } as HttpClient;
     this.clients.set(id, client);
     return client;
@@ -144,7 +144,7 @@ class BoundedBody {
   private length = 0;
 
   constructor(
-    private readonly conversation: HubConversation,
+    private readonly conversation: HubTraffic,
     private readonly direction: Direction,
   ) {}
 
@@ -167,7 +167,7 @@ const maximumEventBytes = 16 * 1024 * 1024;
 class EventStream {
   private reader = new EventReader(maximumEventBytes);
 
-  constructor(private readonly conversation: HubConversation) {}
+  constructor(private readonly conversation: HubTraffic) {}
 
   add(chunk: Buffer): void {
     try {

@@ -1,7 +1,7 @@
 /** Headers on their way through the proxy: as they are, except for what would lead past it. */
 import { isLoopbackHost } from '../../base/loopbackHost';
 import type { IncomingMessage } from 'node:http';
-import type { Place } from './places';
+import type { ProxiedServer } from './proxiedServers';
 
 /** Names and values in turn. */
 export type HeaderList = readonly string[];
@@ -63,7 +63,7 @@ export function upgradeHeaders(
 }
 
 interface AnswerWay {
-  readonly place: Place;
+  readonly place: ProxiedServer;
   readonly target: string;
   readonly addressOf: (url: string) => string | undefined;
 }

@@ -13,7 +13,7 @@ import {
   type RecordedTransport,
 } from '../recording';
 import { mostOwnHeaders, ownHeaders } from '../ownHeaders';
-import type { ConversationListener } from './conversation';
+import type { TrafficListener } from './conversation';
 
 /** What has passed so far, for people who watch. */
 export interface RecordedCounts {
@@ -67,7 +67,7 @@ class NameCounts {
 type Opening = Pick<OpenEvent, 'transport' | 'path' | 'query' | 'headers' | 'token' | 'cookies'>;
 
 /** One client as it is recorded: what is understood of it goes into the recording with its time. */
-export interface RecordedClient extends ConversationListener {
+export interface RecordedClient extends TrafficListener {
   /** The client is gone. @param code of the web socket, 1005 for none */
   closed(code?: number, reason?: string): void;
 }

@@ -13,9 +13,9 @@ import {
 import type { RecordedEvent, RecordedKind } from '../recording';
 import { HttpClients } from './httpClients';
 import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
-import { Places, type Wanted } from './places';
+import { ProxiedServers, type RoutedRequest } from './proxiedServers';
 import { Recorder, type RecordedCounts } from './recorder';
-import { passOn, tapOfSocket } from './socketPair';
+import { forwardSockets, tapWebSocket } from './socketPair';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ByteRest } from '../../wire/socket/frameReader';
 
@@ -28,12 +28,12 @@ export interface RecordingProxyOptions {
   /** What to do about a certificate that is not known, where the shell asks for it in words. */
   readonly trustAdvice?: string;
   readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
-  /** A client got no answer: `target-unreachable` or {@link unknownCertificate}. */
+  /** A client got no answer: `target-unreachable` or {@link unknownCertificateCode}. */
   readonly onProblem: (problem: ExpectedError) => void;
 }
 
 /** Code of the error of a server whose certificate is not known here. */
-export const unknownCertificate = 'target-certificate';
+export const unknownCertificateCode = 'target-certificate';
 /** Which certificates are taken: those of an authority, with the file they are from, or any. */
 export interface Trust extends Pick<WaySettings, 'ca' | 'insecureTls'> {
   readonly caFile?: string;
@@ -53,7 +53,7 @@ const portRefusals: Readonly<Record<string, string>> = {
 export class RecordingProxy {
   /** The second for programs to which `localhost` is ::1. */
   private readonly servers: readonly Server[];
-  private readonly places: Places;
+  private readonly places: ProxiedServers;
   private readonly recorder: Recorder;
   private readonly way: WaySettings;
   private readonly agents: SocketAgents;
@@ -64,7 +64,7 @@ export class RecordingProxy {
   private isOver = false;
 
   private constructor(private readonly options: RecordingProxyOptions) {
-    this.places = new Places(options.target);
+    this.places = new ProxiedServers(options.target);
     this.recorder = new Recorder(options.onEvent, options.target);
     this.way = { ...options.way };
     this.agents = new SocketAgents(this.way, Infinity);
@@ -78,7 +78,7 @@ export class RecordingProxy {
   }
 
   /**
-   * @throws ExpectedError `target-unreachable` when nobody answers at the target, {@link unknownCertificate},
+   * @throws ExpectedError `target-unreachable` when nobody answers at the target, {@link unknownCertificateCode},
    * `port-taken`, `port-refused`
    */
   static async start(options: RecordingProxyOptions): Promise<RecordingProxy> {
@@ -133,7 +133,7 @@ export class RecordingProxy {
   }
 
   /** What a request is for; undefined when it was refused. */
-  private wantedBy(request: IncomingMessage, response: ServerResponse): Wanted | undefined {
+  private wantedBy(request: IncomingMessage, response: ServerResponse): RoutedRequest | undefined {
     const refusal = refusalOf(request);
     const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
     if (wanted === undefined)
@@ -141,7 +141,7 @@ export class RecordingProxy {
     return wanted;
   }
 
-  private ask(wanted: Wanted, request: IncomingMessage, response: ServerResponse): void {
+  private ask(wanted: RoutedRequest, request: IncomingMessage, response: ServerResponse): void {
     const { url, isHub } = wanted;
     const isRead = isHub || isNegotiate(url);
     if (isNegotiate(url)) this.recorder.negotiated(Object.keys(request.headers), url);
@@ -173,7 +173,7 @@ export class RecordingProxy {
     request.on('end', () => tap?.allSent?.());
   }
 
-  private headersOf(request: IncomingMessage, answer: IncomingMessage, { place }: Wanted) {
+  private headersOf(request: IncomingMessage, answer: IncomingMessage, { place }: RoutedRequest) {
     const own = request.headers.host ?? '';
     return answerHeaders(request, answer, {
       place,
@@ -242,8 +242,8 @@ export class RecordingProxy {
       response.detachSocket(socket as Socket);
       socket.write(switchText(answer, this.headersOf(request, answer, wanted)));
       const { recorder } = this;
-      const tap = isHub ? tapOfSocket(request, answer, { url, recorder }) : undefined;
-      const endBoth = passOn(
+      const tap = isHub ? tapWebSocket(request, answer, { url, recorder }) : undefined;
+      const endBoth = forwardSockets(
         { client: socket, server, clientHead: head, serverHead },
         {
           bytes: (direction, chunk) => tap?.bytes(direction, chunk),
@@ -345,7 +345,9 @@ function failureAt({ origin }: URL, cause: Error, trustAdvice = ''): ExpectedErr
       ? 'Start the hub, or correct the address.'
       : '';
   const text = `Cannot connect to ${origin}: ${message}. ${todo}`.trimEnd();
-  return new ExpectedError(isUnknown ? unknownCertificate : 'target-unreachable', text, { cause });
+  return new ExpectedError(isUnknown ? unknownCertificateCode : 'target-unreachable', text, {
+    cause,
+  });
 }
 
 /** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Direction } from '../recording';
-import { conversationOf, cutOff } from './conversation';
+import { trafficReaderFor, cutOffReason } from './conversation';
 import { FrameTap } from './frameTap';
 import type { Recorder } from './recorder';
 
@@ -25,7 +25,7 @@ interface SocketPair {
  * Passes on the bytes of two sockets as they come; who is slow slows only whom it listens to.
  * @returns what ends both
  */
-export function passOn(
+export function forwardSockets(
   { client, server, clientHead, serverHead }: SocketPair,
   tap: SocketTap,
 ): () => void {
@@ -58,7 +58,7 @@ export function passOn(
 }
 
 /** What a client and its server say over a web socket goes to the recorder. */
-export function tapOfSocket(
+export function tapWebSocket(
   request: IncomingMessage,
   answer: IncomingMessage,
   { url, recorder }: { readonly url: URL; readonly recorder: Recorder },
@@ -69,7 +69,7 @@ export function tapOfSocket(
     (subprotocol?.includes('webpubsub') ?? false);
   const kind = isPubSub ? 'webpubsub' : 'signalr';
   const client = recorder.client(request, url, 'WebSockets', kind);
-  const conversation = conversationOf(kind, client, subprotocol);
+  const conversation = trafficReaderFor(kind, client, subprotocol);
   let closing: { readonly code: number; readonly reason: string } | undefined;
   const tapOf = (direction: Direction): FrameTap =>
     new FrameTap({
@@ -85,7 +85,7 @@ export function tapOfSocket(
       conversation.over();
       for (const direction of ['out', 'in'] as const) {
         const unread = taps[direction].over();
-        if (unread > 0) client.raw(direction, unread, cutOff);
+        if (unread > 0) client.raw(direction, unread, cutOffReason);
       }
       client.closed(closing?.code, closing?.reason);
     },

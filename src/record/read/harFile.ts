@@ -4,16 +4,16 @@ import { ExpectedError } from '../../base/expectedError';
 import { counted, formatBytes } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
-import type { ReadRecording } from '../recording';
-import { HarHttpClients, type Exchange, type HarEvent } from './harRequests';
+import type { OpenedRecording } from '../recording';
+import { HarHttpClients, type HarExchange, type HarEvent } from './harRequests';
 import {
   isPubSubUrl,
   isServiceUrl,
   longestSilenceMs,
-  readBounds,
-  ReadClients,
-  type ReadBounds,
-} from './readClients';
+  importBounds,
+  ImportedClients,
+  type ImportBounds,
+} from './importedClients';
 
 /** What is read of an entry: it ends with its other members, the URL among them. */
 interface Entry {
@@ -64,7 +64,7 @@ const paths = [
  * Reads the clients in a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
  * @throws ExpectedError `import-file` when it is none or nothing was said in it
  */
-export async function readHarFile(file: string, bounds = readBounds): Promise<ReadRecording> {
+export async function readHarFile(file: string, bounds = importBounds): Promise<OpenedRecording> {
   const reader = new HarReader(bounds);
   const notes: string[] = [];
   let bytes = 0;
@@ -127,7 +127,7 @@ const noteOf = (count: number, what: string, words: (counted: string) => string)
   count === 0 ? [] : [words(counted(count, what))];
 
 class HarReader {
-  readonly clients: ReadClients;
+  readonly clients: ImportedClients;
   entries = 0;
   otherSockets = 0;
   otherClocks = 0;
@@ -147,8 +147,8 @@ class HarReader {
     numberBufferSize: 64,
   });
 
-  constructor(private readonly bounds: ReadBounds) {
-    this.clients = new ReadClients(bounds);
+  constructor(private readonly bounds: ImportBounds) {
+    this.clients = new ImportedClients(bounds);
     this.parser.onValue = ({ value, key, stack, partial }) => {
       if (partial !== true)
         this.value(
@@ -336,7 +336,7 @@ function noteExchange(entry: Entry, inner: string | undefined, key: string, valu
   else if (inner === 'content') entry.encoding = value;
 }
 
-function exchangeOf(entry: Entry, url: string): Exchange {
+function exchangeOf(entry: Entry, url: string): HarExchange {
   const { method = 'GET', startedMs = Number.NaN, lastsMs = 0, posted = '', answered } = entry;
   const { answeredBytes = 0, events, headers, token, cookies } = entry;
   // Chrome writes each byte of a posted body that is no text as a letter.

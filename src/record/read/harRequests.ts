@@ -1,8 +1,8 @@
 import type { Direction, RecordedTransport } from '../recording';
-import { isServiceUrl, longestSilenceMs, type ReadClients } from './readClients';
+import { isServiceUrl, longestSilenceMs, type ImportedClients } from './importedClients';
 
 /** A request with an id that negotiate gives out, and what was said with it. */
-export interface Exchange {
+export interface HarExchange {
   readonly url: string;
   readonly method: string;
   readonly startedMs: number;
@@ -27,7 +27,7 @@ export interface HarEvent {
 
 interface HttpClient {
   readonly said: { readonly atMs: number; readonly direction: Direction; readonly bytes: Buffer }[];
-  readonly first: Exchange;
+  readonly first: HarExchange;
   readonly hubUrl: string | undefined;
   transport: RecordedTransport;
   headers: readonly string[];
@@ -61,7 +61,7 @@ export class HarHttpClients {
   }
 
   /** @param hubUrl of the latest negotiation */
-  add(exchange: Exchange, hubUrl: string | undefined): void {
+  add(exchange: HarExchange, hubUrl: string | undefined): void {
     const { url, startedMs, endMs } = exchange;
     // No time, or none that there is a date for.
     if (!Number.isFinite(startedMs) || Number.isNaN(new Date(endMs).getTime())) return;
@@ -83,7 +83,7 @@ export class HarHttpClients {
   }
 
   /** Once all requests were read: they stand in the order in which they began. */
-  finish(clients: ReadClients): void {
+  finish(clients: ImportedClients): void {
     for (const client of this.clients.values()) {
       // Its handshake is posted first.
       if (!client.said.some(({ direction }) => direction === 'out')) continue;
@@ -93,7 +93,7 @@ export class HarHttpClients {
     this.clients.clear();
   }
 
-  private hear(client: HttpClient, exchange: Exchange): void {
+  private hear(client: HttpClient, exchange: HarExchange): void {
     const { method, startedMs, endMs, events, posted, answered } = exchange;
     const keep = (atMs: number, direction: Direction, bytes: Buffer): void => {
       if (bytes.length === 0) return;
@@ -119,7 +119,7 @@ export class HarHttpClients {
   }
 }
 
-function replay({ first, said, ...client }: HttpClient, clients: ReadClients): void {
+function replay({ first, said, ...client }: HttpClient, clients: ImportedClients): void {
   said.sort((a, b) => a.atMs - b.atMs);
   const { hubUrl, transport, headers, token, cookies, overMs } = client;
   const opened = clients.open(first.startedMs, {

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import type { Direction, ReadRecording, RecordedTransport } from '../recording';
-import { isServiceUrl, ReadClients, type ReadClient } from './readClients';
+import type { Direction, OpenedRecording, RecordedTransport } from '../recording';
+import { isServiceUrl, ImportedClients, type ImportedClient } from './importedClients';
 
 /**
  * The log of `@microsoft/signalr` at level Trace with `logMessageContent: true`. Its lines are those of its
@@ -29,7 +29,7 @@ const longestLine = 16 * 1024 * 1024;
 export const isLog = (head: string): boolean => head.split(/\r?\n/).some((text) => line.test(text));
 
 /** @throws ExpectedError `import-file` when it has no messages, or not their content */
-export async function readLogFile(file: string): Promise<ReadRecording> {
+export async function readLogFile(file: string): Promise<OpenedRecording> {
   const reader = new LogReader();
   const notes: string[] = [];
   for await (const text of linesOf(file)) {
@@ -78,12 +78,12 @@ const problem = (file: string, what: string): ExpectedError =>
   new ExpectedError('import-file', `${file} ${what}.`);
 
 class LogReader {
-  readonly clients = new ReadClients();
+  readonly clients = new ImportedClients();
   withoutContent = 0;
   messages = 0;
   overlaps = 0;
   private url = '';
-  private client: ReadClient | undefined;
+  private client: ImportedClient | undefined;
   private transport: RecordedTransport | undefined;
 
   line(text: string): void {

@@ -9,14 +9,14 @@ const kindWords: Readonly<Record<RecordedKind, string>> = {
 
 /** Of a recording without clients that could be replayed. */
 export const nothingToReplay = ({ kind }: RecordingHeader, name: string): ExpectedError =>
-  nothing(`${name} has no client of ${kindWords[kind]}: there is nothing to replay.`);
+  replayError(`${name} has no client of ${kindWords[kind]}: there is nothing to replay.`);
 
-export const ofAnother = ({ kind }: RecordingHeader, name: string): ExpectedError =>
-  nothing(
+export const otherServiceRecorded = ({ kind }: RecordingHeader, name: string): ExpectedError =>
+  replayError(
     kind === 'webpubsub'
       ? `${name} is a recording of Azure Web PubSub: it is replayed with config.service: webpubsub alone.`
       : `${name} is a recording of a SignalR hub, which Azure Web PubSub does not understand: remove config.service.`,
   );
 
-export const nothing = (problem: string): ExpectedError =>
+export const replayError = (problem: string): ExpectedError =>
   new ExpectedError('nothing-to-replay', problem);

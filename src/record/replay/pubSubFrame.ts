@@ -3,7 +3,7 @@ import { firstMessageAckId } from '../../wire/message/messageLayout';
 import type { RecordedPubSub } from '../recording';
 
 /** Stands where each connection writes a number of its own, as long as this one. */
-export const anyAckId = String(firstMessageAckId);
+export const ackIdPlaceholder = String(firstMessageAckId);
 
 interface PubSubFrame {
   /** What it counts as: its type, and of an event its name. */
@@ -19,7 +19,7 @@ interface PubSubFrame {
  */
 export function pubSubFrame(message: RecordedPubSub): PubSubFrame | undefined {
   const { type, group, event, ackId, noEcho, dataType, data } = message;
-  const start = `{"type":"${type}"${ackId === undefined ? '' : `,"ackId":${anyAckId}`}`;
+  const start = `{"type":"${type}"${ackId === undefined ? '' : `,"ackId":${ackIdPlaceholder}`}`;
   const framed = (method: string, members: object, value?: unknown): PubSubFrame => {
     const written = value === undefined ? '' : JSON.stringify(value);
     const rest = JSON.stringify(members).slice(1, -1);

@@ -15,10 +15,10 @@ import { stampLength } from '../../wire/message/stamp';
 import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
 import { mostFrequent } from '../clientsConfig';
 import {
-  newSpeaker,
+  newConversation,
   readConversations,
-  type ConversationListener,
-  type Speaker,
+  type RecordingListener,
+  type RecordedConversation,
 } from '../readConversations';
 import type {
   Direction,
@@ -29,10 +29,10 @@ import type {
   Recording,
   RecordingHeader,
 } from '../recording';
-import { nothing, nothingToReplay, ofAnother } from './nothingToReplay';
-import { anyAckId, pubSubFrame } from './pubSubFrame';
-import { NotSendable, sentValue } from './sentValue';
-import { ByteList, shared } from './sharedArrays';
+import { replayError, nothingToReplay, otherServiceRecorded } from './nothingToReplay';
+import { ackIdPlaceholder, pubSubFrame } from './pubSubFrame';
+import { NotSendable, replayedValue } from './sentValue';
+import { ByteList, sharedNumbers } from './sharedArrays';
 
 /** Of a hub, or the JSON of Azure Web PubSub. */
 export type ReplayProtocol = 'json' | 'messagepack' | 'webpubsub';
@@ -83,7 +83,8 @@ export async function readReplay(
   bounds = replayBounds,
 ): Promise<ReadReplay> {
   const { header } = recording;
-  if ((header.kind === 'webpubsub') !== (protocol === 'webpubsub')) throw ofAnother(header, name);
+  if ((header.kind === 'webpubsub') !== (protocol === 'webpubsub'))
+    throw otherServiceRecorded(header, name);
   const reader = new ReplayReader(header, protocol, bounds);
   const { clients } = await readConversations(recording, reader);
   return reader.result(name, clients);
@@ -119,7 +120,7 @@ interface Operation {
   number?: number;
 }
 
-interface Client extends Speaker<Operation> {
+interface Client extends RecordedConversation<Operation> {
   readonly operations: Operation[];
   /** Calls by the ids of their streams that go up; those of a call that is left out have none. */
   readonly uploads: Map<string, Operation | undefined>;
@@ -128,7 +129,7 @@ interface Client extends Speaker<Operation> {
   readonly items: Map<string, number>;
 }
 
-class ReplayReader implements ConversationListener<Client, Operation> {
+class ReplayReader implements RecordingListener<Client, Operation> {
   readonly leftOut = new Map<string, number>();
   private readonly hubProtocol: 'json' | 'messagepack';
   private readonly codec: HubCodec;
@@ -147,7 +148,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
 
   opened(open: OpenEvent): Client | undefined {
     const { protocol } = open;
-    const whyNot = !speaks(open, this.header.kind)
+    const whyNot = !isReplayable(open, this.header.kind)
       ? protocol === 'unknown'
         ? 'client without a handshake'
         : `client that spoke ${protocol}`
@@ -160,7 +161,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
     }
     this.clients += 1;
     const [callbacks, items] = [new Map<string, number>(), new Map<string, number>()];
-    return { ...newSpeaker(open), operations: [], uploads: new Map(), callbacks, items };
+    return { ...newConversation(open), operations: [], uploads: new Map(), callbacks, items };
   }
 
   notUnderstood(_client: Client, { ev, why }: RawEvent): void {
@@ -210,7 +211,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
   }
 
   result(name: string, all: readonly Client[]): ReadReplay {
-    const path = mainPath(all.map(({ open }) => open));
+    const path = mostFrequentPath(all.map(({ open }) => open));
     for (const { open } of all)
       if (open.path !== path) this.leave(`client of another hub, ${open.path}`);
     const clients = all.filter(({ open }) => open.path === path);
@@ -224,7 +225,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
       first.push(operations.length);
     }
     if (operations.length === 0)
-      throw nothing(
+      throw replayError(
         `No client in ${name} sent anything that can be sent again: there is nothing to replay.${this.mostLeftOut()}`,
       );
     operations.forEach((operation, number) => (operation.number = number));
@@ -237,7 +238,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
       tracks: {
         ...packed(operations, names, startUs),
         clients: clients.length,
-        first: shared(Uint32Array, first, (at) => at),
+        first: sharedNumbers(Uint32Array, first, (at) => at),
         bytes: this.bytes.shared(),
         itemsOf,
       },
@@ -297,7 +298,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
   ): void {
     const { method } = of;
     try {
-      const value = sentValue(item, client.open.protocol, this.hubProtocol);
+      const value = replayedValue(item, client.open.protocol, this.hubProtocol);
       const bytes = this.codec.encode({ type, invocationId, item: value });
       const around = this.codec.encode({ type, invocationId, item: 0 }).length - 1;
       this.keep(client, { t, form: 'item', of, method }, bytes, bytes.length - around);
@@ -315,7 +316,9 @@ class ReplayReader implements ConversationListener<Client, Operation> {
     if (!this.hasRoom()) return undefined;
     const { target: method, arguments: values, streamIds } = call;
     try {
-      const args = values.map((value) => sentValue(value, client.open.protocol, this.hubProtocol));
+      const args = values.map((value) =>
+        replayedValue(value, client.open.protocol, this.hubProtocol),
+      );
       const bytes = this.call(form, method, args, streamIds);
       const payloadBytes = bytes.length - this.call(form, method, [], streamIds).length + 2;
       return this.keep(client, { t, form, method }, bytes, payloadBytes);
@@ -360,7 +363,7 @@ class ReplayReader implements ConversationListener<Client, Operation> {
   ): Operation {
     const at = this.bytes.add(bytes);
     // Ids stand before what clients write.
-    const id = this.protocol === 'webpubsub' ? anyAckId : anyStamp;
+    const id = this.protocol === 'webpubsub' ? ackIdPlaceholder : anyStamp;
     const stampAt = hasStamp[operation.form] ? bytes.indexOf(id) : noStamp;
     const kept: Operation = { ...operation, at, length: bytes.length, payloadBytes, stampAt };
     this.operations += 1;
@@ -410,11 +413,11 @@ class ReplayReader implements ConversationListener<Client, Operation> {
 }
 
 /** Of several hubs that of most clients: all go to one target. */
-export const mainPath = (opens: readonly OpenEvent[]): string | undefined =>
+export const mostFrequentPath = (opens: readonly OpenEvent[]): string | undefined =>
   mostFrequent(opens.map(({ path }) => path))[0];
 
 /** Whether it can be replayed where clients of that kind are. */
-export const speaks = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
+export const isReplayable = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
   kind === 'webpubsub'
     ? subprotocolNamed(protocol) !== undefined
     : protocol === 'json' || protocol === 'messagepack';
@@ -511,14 +514,14 @@ function packed(
   const waitsFor = ({ form, of, endedBy, number }: Operation): number =>
     form === 'cancel' ? of!.number! : (endedBy?.number ?? number!);
   return {
-    dueUs: shared(Float64Array, all, ({ t }) => t - startUs),
-    call: shared(Uint16Array, all, (operation) => names.numberOf(operation)!),
-    flags: shared(Uint8Array, all, flagsOf),
-    at: shared(Uint32Array, all, ({ at }) => at),
-    length: shared(Uint32Array, all, ({ length }) => length),
-    payloadBytes: shared(Uint32Array, all, ({ payloadBytes }) => payloadBytes),
-    stampAt: shared(Uint32Array, all, ({ stampAt }) => stampAt),
-    of: shared(Uint32Array, all, waitsFor),
+    dueUs: sharedNumbers(Float64Array, all, ({ t }) => t - startUs),
+    call: sharedNumbers(Uint16Array, all, (operation) => names.numberOf(operation)!),
+    flags: sharedNumbers(Uint8Array, all, flagsOf),
+    at: sharedNumbers(Uint32Array, all, ({ at }) => at),
+    length: sharedNumbers(Uint32Array, all, ({ length }) => length),
+    payloadBytes: sharedNumbers(Uint32Array, all, ({ payloadBytes }) => payloadBytes),
+    stampAt: sharedNumbers(Uint32Array, all, ({ stampAt }) => stampAt),
+    of: sharedNumbers(Uint32Array, all, waitsFor),
   };
 }
 

@@ -2,20 +2,26 @@
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { counted, formatCount, formatDurationMs } from '../../base/units';
-import { mostFrequent, pubSubConfig, secretKeys, targetOf, trustKeys } from '../clientsConfig';
+import {
+  mostFrequent,
+  pubSubConfig,
+  secretReferences,
+  recordedTarget,
+  certificateKeys,
+} from '../clientsConfig';
 import { urlWithoutKeys } from '../analyse/values';
 import type { OpenEvent, Recording } from '../recording';
-import { newSpeaker, readConversations } from '../readConversations';
+import { newConversation, readConversations } from '../readConversations';
 import { openRecording } from '../recordingFile';
-import { Keys, Noted } from '../writtenKeys';
+import { CommentedMap, CommentedValue } from '../writtenKeys';
 import { yamlText } from '../yamlText';
 import { nothingToReplay } from './nothingToReplay';
-import { mainPath, replayBounds, speaks } from './readReplay';
+import { mostFrequentPath, replayBounds, isReplayable } from './readReplay';
 
 /** A scenario can have so many. */
 const mostConnections = 1_000_000;
 
-export interface ReplayWishes {
+export interface ReplayOptions {
   /** How often each recorded client is replayed. */
   readonly times?: number;
   readonly speed?: number;
@@ -30,7 +36,7 @@ export interface ReplayWishes {
  */
 export async function replayScenario(
   file: string,
-  { times = 1, speed = 1, spreadMs = 1000, named }: ReplayWishes = {},
+  { times = 1, speed = 1, spreadMs = 1000, named }: ReplayOptions = {},
 ): Promise<string> {
   const name = path.basename(file);
   const recording = await openRecording(file);
@@ -43,32 +49,32 @@ export async function replayScenario(
       `${formatCount(times)} × ${formatCount(opens.length)} recorded clients are ${formatCount(connections)} connections; at most ${formatCount(mostConnections)} are possible.`,
     );
   const isPubSub = recording.header.kind === 'webpubsub';
-  const target = urlWithoutKeys(targetOf(recording.header.target, opens));
+  const target = urlWithoutKeys(recordedTarget(recording.header.target, opens));
   const takesMs = Math.floor(lengthUs / speed / 1000) + 1 + (times > 1 ? spreadMs : 0);
   const [transport] = mostFrequent(opens.map((open) => open.transport));
   const [protocol] = mostFrequent(opens.map((open) => open.protocol));
   const day = recording.header.startedAt.slice(0, 10);
   const clients = counted(opens.length, 'client');
-  const scenario = new Keys({
-    config: new Keys({
-      ...(isPubSub ? pubSubConfig(opens, true) : { target, ...trustKeys(recording.header) }),
-      connections: new Noted(
+  const scenario = new CommentedMap({
+    config: new CommentedMap({
+      ...(isPubSub ? pubSubConfig(opens, true) : { target, ...certificateKeys(recording.header) }),
+      connections: new CommentedValue(
         connections,
         `${formatCount(times)} × ${clients}; each does what a client did`,
       ),
       baseSending: connections,
       warmup: '0s',
-      singleStepDuration: new Noted(`${takesMs}ms`, 'one replay'),
+      singleStepDuration: new CommentedValue(`${takesMs}ms`, 'one replay'),
       transport: transport === 'WebSockets' ? undefined : transport,
       protocol: protocol === 'messagepack' ? protocol : undefined,
-      ...(!isPubSub && secretKeys(opens, target)),
+      ...(!isPubSub && secretReferences(opens, target)),
     }),
-    scenario: new Keys({
+    scenario: new CommentedMap({
       name: 'replay',
-      parameters: new Keys({
+      parameters: new CommentedMap({
         recording: named ?? name,
         speed,
-        spread: new Noted(
+        spread: new CommentedValue(
           spreadMs % 1000 === 0 ? `${spreadMs / 1000}s` : `${spreadMs}ms`,
           'replays of one client begin over this time',
         ),
@@ -86,9 +92,9 @@ async function replayedClients(
   const { clients: all } = await readConversations(recording, {
     leftOut: new Map(),
     opened: (open) =>
-      speaks(open, recording.header.kind) && room-- > 0 ? newSpeaker(open) : undefined,
+      isReplayable(open, recording.header.kind) && room-- > 0 ? newConversation(open) : undefined,
   });
-  const main = mainPath(all.map(({ open }) => open));
+  const main = mostFrequentPath(all.map(({ open }) => open));
   const clients = all.filter(({ open }) => open.path === main);
   const opens = clients.map(({ open }) => open);
   const startUs = opens[0]?.t ?? 0;

@@ -9,7 +9,7 @@ export class NotSendable extends Error {}
  *
  * @throws NotSendable
  */
-export function sentValue(
+export function replayedValue(
   value: unknown,
   spoken: string,
   protocol: 'json' | 'messagepack',

@@ -6,7 +6,7 @@ type Kind<Numbers> = {
 };
 
 /** A number of each value, in memory that threads share. */
-export function shared<Numbers extends { [at: number]: number }, Value>(
+export function sharedNumbers<Numbers extends { [at: number]: number }, Value>(
   kind: Kind<Numbers>,
   values: readonly Value[],
   numberOf: (value: Value) => number,

@@ -7,7 +7,7 @@ import { services, type AzureTraits } from '../../base/serviceTraits';
 import type { EntraSignIn } from '../../scenario/target/connectionString';
 import { AccessTokens } from '../../wire/connect/accessTokens';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
-import type { Passes, EntraToken, TargetContext, EditorAccount } from '../target';
+import type { SignInPasses, EntraToken, TargetContext, EditorAccount } from '../target';
 
 /** A token is renewed so long before its end; until 5 minutes before it, az and others keep the old one. */
 const marginMs = 4 * 60_000;
@@ -15,12 +15,12 @@ const marginMs = 4 * 60_000;
 const longestMs = 55 * 60_000;
 const shortestMs = 10_000;
 
-export function renewInMs(expiresAtMs: number, nowMs: number): number {
+export function renewalDelayMs(expiresAtMs: number, nowMs: number): number {
   const leftMs = expiresAtMs - nowMs - marginMs;
   return leftMs > 0 ? Math.min(longestMs, leftMs) : shortestMs;
 }
 
-export class SignIn implements Passes {
+export class SignIn implements SignInPasses {
   private readonly renewals = new Emitter<SignedInPass>();
   private readonly problems = new Emitter<string>();
   readonly onRenewed = this.renewals.event;
@@ -34,7 +34,7 @@ export class SignIn implements Passes {
     private readonly ways: SignInWays,
   ) {
     this.note(pass);
-    this.renewLater(renewInMs(expiresAtMs, Date.now()));
+    this.renewLater(renewalDelayMs(expiresAtMs, Date.now()));
   }
 
   /** @throws ExpectedError when there is no token, or nothing for it */
@@ -69,7 +69,7 @@ export class SignIn implements Passes {
       this.note(pass);
       this.pass = pass;
       this.renewals.fire(pass);
-      inMs = renewInMs(expiresAtMs, Date.now());
+      inMs = renewalDelayMs(expiresAtMs, Date.now());
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       this.problems.fire(`The sign-in could not be renewed. ${error.message}`);
@@ -121,7 +121,7 @@ export async function openSignIn(
   };
   let mustCheck = true;
   return SignIn.open({
-    token: tokenSource(signIn, services[hub.kind].scope, context.editorAccount, identity),
+    token: chooseTokenSource(signIn, services[hub.kind].scope, context.editorAccount, identity),
     passFor: (bearer) => {
       const checks = mustCheck && purpose === 'rest';
       mustCheck = false;
@@ -195,7 +195,7 @@ function refusal(failure: ServiceFailure, hub: ServiceHub, purpose: SignInPurpos
  * The editor's account, for `AuthType=azure` without an identity: what may be used already, then what @azure/identity
  * finds, and only then the person is asked, once.
  */
-export function tokenSource(
+export function chooseTokenSource(
   { kind, clientId, tenantId }: EntraSignIn,
   scope: string,
   account: EditorAccount | undefined,

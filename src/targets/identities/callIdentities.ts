@@ -21,9 +21,9 @@ import {
 import { objectIn } from '../../wire/message/jsonScan';
 import { SocketAgents } from '../../wire/socket/socket';
 import { jwtExpiryMs, type IdentityCalls, type TargetContext } from '../target';
-import type { ResolvedCall } from './resolveIdentities';
+import type { IdentityRequest } from './resolveIdentities';
 import { CommandFailure, runCommand } from './runCommand';
-import { formsOf } from './rowSecrets';
+import { secretForms } from './rowSecrets';
 
 const mostAnswerBytes = 64 * 1024;
 /** Before a token that could not be renewed is asked for once more; sooner, while it lives, where that is short. */
@@ -60,7 +60,7 @@ export class IdentityCaller implements IdentityCalls {
 
   /** @param check throws ExpectedError where a row has not what the scenario needs of it */
   constructor(
-    private readonly call: ResolvedCall,
+    private readonly call: IdentityRequest,
     private readonly endpoint: Endpoint,
     private readonly context: Pick<TargetContext, 'commandFolder'>,
     private readonly check: (row: IdentityRow) => void,
@@ -77,7 +77,7 @@ export class IdentityCaller implements IdentityCalls {
       given.push(secret);
       return redacted;
     });
-    this.secrets = formsOf(given);
+    this.secrets = secretForms(given);
   }
 
   get current(): readonly IdentityRow[] {
@@ -244,7 +244,10 @@ export class IdentityCaller implements IdentityCalls {
   }
 }
 
-const filledTexts = (texts: ResolvedCall['texts'], facts: PersonalFacts): Record<string, string> =>
+const filledTexts = (
+  texts: IdentityRequest['texts'],
+  facts: PersonalFacts,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(texts).map(([name, parts]) => [name, filledText(parts, facts)]),
   );

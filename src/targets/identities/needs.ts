@@ -22,20 +22,20 @@ export const resolvedParts = (
   personalText(text, known).parts.map((part) => (typeof part === 'string' ? resolve(part) : part));
 
 /** A value of a row that a connection or a message holds. */
-export interface Need {
+export interface RowColumn {
   readonly name: RowName;
   readonly column: string;
   readonly asNumber?: true;
 }
 
-export function needsOf(
+export function requiredColumns(
   { entries }: Pick<Scenario, 'entries'>,
   { headers, query, accessToken = [] }: Omit<PersonalEndpoint, 'identities' | 'data'>,
-): Need[] {
+): RowColumn[] {
   const inTexts = [...Object.values(headers), ...Object.values(query), accessToken].flat();
   return [
     ...inTexts.filter(
-      (part): part is Exclude<PersonalPart, string> & Need =>
+      (part): part is Exclude<PersonalPart, string> & RowColumn =>
         typeof part === 'object' && 'column' in part,
     ),
     ...entries.flatMap(({ name, parameters }) =>
@@ -45,13 +45,13 @@ export function needsOf(
 }
 
 /** The same of a scenario whose references nobody has resolved. */
-export function needsOfTexts(scenario: Scenario): Need[] {
+export function requiredColumnsOfText(scenario: Scenario): RowColumn[] {
   const { headers, query, accessToken } = scenario;
   const partsOf = (text: string): readonly PersonalPart[] =>
     resolvedParts(text, connectionNames, (same) => same);
   const ofEach = (texts: Readonly<Record<string, string>>): PersonalEndpoint['headers'] =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, partsOf(text)]));
-  return needsOf(scenario, {
+  return requiredColumns(scenario, {
     headers: ofEach(headers),
     query: ofEach(query),
     accessToken: accessToken === undefined ? undefined : partsOf(accessToken),

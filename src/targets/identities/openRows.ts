@@ -10,14 +10,14 @@ import { signingKey } from '../../wire/connect/signingKey';
 import type { TargetContext } from '../target';
 import { IdentityCaller } from './callIdentities';
 import { mostFileBytes, readRows } from './readRows';
-import type { Need } from './needs';
-import type { ResolvedCall, ResolvedIdentities } from './resolveIdentities';
+import type { RowColumn } from './needs';
+import type { IdentityRequest, ResolvedIdentities } from './resolveIdentities';
 
 /** The rows of a scenario, read and checked. @throws ExpectedError `data-file`, `identities` */
 export async function openRows(
   scenario: Pick<Scenario, 'data'>,
   { file, identities: given }: ResolvedIdentities,
-  needs: readonly Need[],
+  needs: readonly RowColumn[],
   { readFile }: Pick<TargetContext, 'readFile'>,
 ): Promise<Pick<PersonalEndpoint, 'identities' | 'data'>> {
   const read = async (name: string): Promise<Row[]> =>
@@ -54,7 +54,7 @@ export interface RowProblem {
 /** What is wrong with the files of rows as far as it shows without a run. @param isThere which are read */
 export async function rowProblems(
   { identities, data }: Scenario,
-  needs: readonly Need[],
+  needs: readonly RowColumn[],
   isThere: (file: string) => boolean,
   { readFile }: Pick<TargetContext, 'readFile'>,
 ): Promise<RowProblem[]> {
@@ -77,7 +77,7 @@ export async function rowProblems(
 function checkColumns(
   file: string,
   rows: readonly Row[],
-  needs: readonly Need[],
+  needs: readonly RowColumn[],
   of: RowName,
 ): void {
   const columns = Object.keys(rows[0] ?? {});
@@ -101,8 +101,8 @@ const isNumber = (value: unknown): boolean =>
   typeof value === 'number' ||
   (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)));
 
-const isData = (part: unknown): part is Need & { readonly name: 'data' } =>
-  typeof part === 'object' && part !== null && (part as Partial<Need>).name === 'data';
+const isData = (part: unknown): part is RowColumn & { readonly name: 'data' } =>
+  typeof part === 'object' && part !== null && (part as Partial<RowColumn>).name === 'data';
 
 /** Pieces at any depth of claims. */
 function partsIn(value: unknown): unknown[] {
@@ -136,10 +136,10 @@ function checkRuleKey(rule: Parameters<typeof signingKey>[0]): void {
 }
 
 /** Asks for identities, and for none of them before it is asked to. */
-export function identityCalls(
-  call: ResolvedCall,
+export function identityCallerFor(
+  call: IdentityRequest,
   endpoint: Endpoint,
-  needs: readonly Need[],
+  needs: readonly RowColumn[],
   context: TargetContext,
 ): IdentityCaller {
   const what =

@@ -7,7 +7,7 @@ import type { CalledIdentities, TokenRule } from '../../scenario/keys/identityKe
 import type { Scenario } from '../../scenario/scenario';
 
 /** Somebody who is to be asked for identities. */
-export interface ResolvedCall {
+export interface IdentityRequest {
   readonly spec: CalledIdentities;
   readonly count: number;
   /** Of a token endpoint, with something in place of what differs from client to client. */
@@ -23,7 +23,7 @@ export interface ResolvedCall {
 export interface ResolvedIdentities {
   readonly identities?: Identities;
   readonly file?: string;
-  readonly call?: ResolvedCall;
+  readonly call?: IdentityRequest;
 }
 
 export function resolveIdentities(
@@ -32,7 +32,7 @@ export function resolveIdentities(
 ): ResolvedIdentities {
   const parts = (text: string): readonly PersonalPart[] =>
     resolvedParts(text, identityNames, resolve);
-  const all = (texts: Readonly<Record<string, string>>): ResolvedCall['texts'] =>
+  const all = (texts: Readonly<Record<string, string>>): IdentityRequest['texts'] =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, parts(text)]));
   const most = search?.of === 'connections' ? Math.max(connections, search.to) : connections;
   switch (spec?.kind) {

@@ -9,7 +9,7 @@ import { decoded } from '../../wire/socket/proxy';
  * How a server may say a secret back: as it came, escaped, its words, the values of a cookie or form, user and password of
  * basic authentication.
  */
-export function formsOf(values: readonly string[]): string[] {
+export function secretForms(values: readonly string[]): string[] {
   const forms = values.flatMap((value) => {
     const pairs = value.split(/[;,&]/).filter((part) => part.includes('='));
     const members = pairs.map((pair) => pair.slice(pair.indexOf('=') + 1));

@@ -22,9 +22,9 @@ import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';
 import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
-import { refuseHosts, resolveEndpoint, secretsOf } from '../resolveEndpoint';
+import { assertHostsAllowed, resolveEndpoint, endpointSecrets } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
-import { settingOf, signInUrls } from '../settings';
+import { environmentSetting, signInUrls } from '../settings';
 import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
 import { resolveReferences } from '../../scenario/target/references';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
@@ -160,12 +160,12 @@ async function enterService(
   readonly pass: ServicePass;
   readonly opened: Omit<OpenTarget, 'endpoint'>;
 }> {
-  refuseHosts([clientEndpoint, serverEndpoint], context);
+  assertHostsAllowed([clientEndpoint, serverEndpoint], context);
   const clients = placeOf(clientEndpoint);
   const resolved = await resolveEndpoint([`${clients}${path}`], scenario, context);
   const hubName = services[kind].hubName(scenario.hub);
   const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
-  const secrets = secretsOf(resolved, scenario);
+  const secrets = endpointSecrets(resolved, scenario);
   const url = `${clients} (hub ${scenario.hub})`;
   const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
   const opened = {
@@ -185,8 +185,8 @@ async function enterService(
   const { clientSecret } = signIn;
   if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
   if (context.noSignIn !== undefined) throw new ExpectedError('sign-in', context.noSignIn);
-  refuseHosts(signInUrls(signIn, context), context, true);
-  checkSignInHosts([serverEndpoint], scenario, settingOf(context, hostsVariable));
+  assertHostsAllowed(signInUrls(signIn, context), context, true);
+  checkSignInHosts([serverEndpoint], scenario, environmentSetting(context, hostsVariable));
   const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
   const dispose = async (): Promise<void> => passes.dispose();
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };

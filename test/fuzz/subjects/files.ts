@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { analyseScenario, diagnosticsOf } from '../../../src/extension/language/analyseScenario';
 import { scenarioFromRecording } from '../../../src/record/analyse/scenarioFromRecording';
-import { openImported } from '../../../src/record/read/openFile';
+import { openImportFile } from '../../../src/record/read/openImportFile';
 import { readRecording } from '../../../src/record/recordingFile';
 import { readCounters } from '../../../src/results/counters/counterSummary';
 import { resultOf, sampleOf } from '../../../src/results/readResult';
@@ -256,7 +256,7 @@ export const imports: Subject = {
       input[0] === 0x7b ? importedFile.file() : importedFile.file().replace('.har', '.log');
     writeFileSync(file, input);
     try {
-      const imported = await openImported(file);
+      const imported = await openImportFile(file);
       if (imported !== undefined) await scenarioFromRecording(imported);
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;

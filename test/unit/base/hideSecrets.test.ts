@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hideSecrets } from '../../../src/base/text';
-import { secretsOf } from '../../../src/targets/resolveEndpoint';
+import { endpointSecrets } from '../../../src/targets/resolveEndpoint';
 import { shownText } from '../../../src/wire/connectFailure';
 import { endpointOf } from '../../fakes/endpoint';
 
@@ -14,7 +14,7 @@ describe('hideSecrets', () => {
     };
     const echoed =
       'refused token-1234 and token-1234-longer, s3cret-word, abc/def, zzzzzzzz, a%20b%2Fc%26d';
-    const shown = hideSecrets(echoed, secretsOf(endpoint, { entries: [] }));
+    const shown = hideSecrets(echoed, endpointSecrets(endpoint, { entries: [] }));
     assert.equal(
       shown,
       'refused (redacted) and (redacted), (redacted), (redacted), (redacted), (redacted)',
@@ -40,7 +40,7 @@ describe('hideSecrets', () => {
         { call: 'Login', arguments: [{ tokens: ['Bearer {time}-literal-2'] }] },
       ]),
     };
-    const secrets = secretsOf(endpoint, { entries: [{ name: 'invoke', parameters }] });
+    const secrets = endpointSecrets(endpoint, { entries: [{ name: 'invoke', parameters }] });
     const said = ['us/er-1', 'pa=ss-1', 'cookie-1', 'cookie/2', 'somebody', 'pa:ss word', basic];
     said.push('a+b/c=', 'literal-1', '123-literal-2');
     for (const text of said) {
@@ -71,7 +71,7 @@ describe('hideSecrets', () => {
   it('leaves short values alone: they stand in ordinary text', () => {
     const endpoint = { ...endpointOf('http://127.0.0.1/hub'), query: { v: '1', mode: 'on' } };
     assert.equal(
-      hideSecrets('answered 401 on /hub', secretsOf(endpoint, { entries: [] })),
+      hideSecrets('answered 401 on /hub', endpointSecrets(endpoint, { entries: [] })),
       'answered 401 on /hub',
     );
   });

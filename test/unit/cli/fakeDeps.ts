@@ -110,7 +110,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
       Promise.resolve(completeResult(summary, scenario, options, sampleModel)),
     writeCounters,
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
-    probeByKind: () => Promise.resolve(undefined),
+    probeTargetOf: () => Promise.resolve(undefined),
     probeHub: () =>
       Promise.resolve({
         reachable: true,

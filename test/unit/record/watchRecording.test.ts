@@ -19,7 +19,10 @@ describe('watchRecording', () => {
     const seen: RecordProgress[] = [];
     const stop = watchRecording(
       { counts: () => counts, dropped: 7 },
-      { onProgress: (progress) => seen.push(progress), onGone: () => assert.fail('it is there') },
+      {
+        onProgress: (progress) => seen.push(progress),
+        onAllLeft: () => assert.fail('it is there'),
+      },
     );
     counts = counted(1, 1, 30);
     await time.to(2000);
@@ -42,7 +45,7 @@ describe('watchRecording', () => {
     const goneAtMs: number[] = [];
     const stop = watchRecording(
       { counts: () => counts, dropped: 0 },
-      { onProgress: () => undefined, onGone: () => goneAtMs.push(time.nowMs) },
+      { onProgress: () => undefined, onAllLeft: () => goneAtMs.push(time.nowMs) },
     );
     // Nobody came so far.
     await time.to(20_000);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { visibleText } from '../../../src/base/text';
 import { yamlText } from '../../../src/record/yamlText';
-import { Keys, Noted } from '../../../src/record/writtenKeys';
+import { CommentedMap, CommentedValue } from '../../../src/record/writtenKeys';
 
 /** C0, C1, separators of lines, and what turns the direction of text, one of them beyond 16 bits. */
 const obeyed = [
@@ -21,7 +21,9 @@ describe('the text of a scenario from a recording', () => {
     fc.assert(
       fc.property(text, text, text, (value, name, note) => {
         const written = { list: [value, { [`of ${name}`]: value }] };
-        const keys = new Keys({ value: new Noted(value, note, [note]), written }, [note]);
+        const keys = new CommentedMap({ value: new CommentedValue(value, note, [note]), written }, [
+          note,
+        ]);
         const yaml = yamlText([note], keys);
         assert.equal(visibleText(yaml), yaml);
         assert.deepEqual(parse(yaml), { value, written });
@@ -33,5 +35,5 @@ describe('the text of a scenario from a recording', () => {
 });
 
 function yamlOf(value: string): string {
-  return yamlText(['of a test'], new Keys({ a: value }));
+  return yamlText(['of a test'], new CommentedMap({ a: value }));
 }

@@ -20,7 +20,7 @@ describe('a probe of what is embedded', () => {
         parseScenario,
         openTarget: () => Promise.reject(new Error('not asked as a hub')),
         probeHub: () => Promise.reject(new Error('not asked as a hub')),
-        probeByKind: (scenario) => {
+        probeTargetOf: (scenario) => {
           asked.push(scenario);
           return Promise.resolve(answer);
         },

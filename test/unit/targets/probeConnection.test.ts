@@ -8,7 +8,7 @@ import { startAzureSignalr } from '../../../src/servers/azureSignalr/serviceEmul
 import { listenOnLoopback } from '../../../src/servers/http/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { probeByKind } from '../../../src/targets/openTarget';
+import { probeTargetOf } from '../../../src/targets/openTarget';
 import { targetContext } from '../../fakes/targetContext';
 import type { ServiceProbe, TargetContext } from '../../../src/targets/target';
 
@@ -22,11 +22,11 @@ const probe = (
     ...(service === '' ? [] : [{ path: 'config.service', value: service }]),
   ];
   const { scenario } = parseScenario('mode: simple\n', { overrides });
-  return probeByKind(scenario!, targetContext(values, change));
+  return probeTargetOf(scenario!, targetContext(values, change));
 };
 const wrongKey = 'a-key-that-nobody-else-has';
 
-describe('probeByKind', () => {
+describe('probeTargetOf', () => {
   for (const [name, start] of [
     ['Azure SignalR Service', () => startAzureSignalr({ port: 0 })],
     ['Azure Web PubSub', () => startWebPubSubEmulator({ port: 0 })],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
-import { PubSubConversation } from '../../../src/record/proxy/conversation';
+import { PubSubTraffic } from '../../../src/record/proxy/conversation';
 import { FrameError } from '../../../src/wire/socket/frame';
 import { FrameReader } from '../../../src/wire/socket/frameReader';
 import { SocketAgents } from '../../../src/wire/socket/socket';
@@ -47,7 +47,7 @@ describe('messages nested 100,000 deep', () => {
       raw: (_ev: 'in' | 'out', _bytes: number, why: string) => lines.push(why),
       ending: () => undefined,
     };
-    const conversation = new PubSubConversation(listener, 'json.webpubsub.azure.v1');
+    const conversation = new PubSubTraffic(listener, 'json.webpubsub.azure.v1');
     conversation.said('in', inPubSub, true);
     assert.deepEqual(lines.length, 1);
     assert.ok(lines[0]!.length < 100, lines[0]);

@@ -188,7 +188,7 @@ describe('doctor', () => {
     const takes = await at.run(args, {
       deps: {
         parseScenario,
-        probeByKind: ({ target }) => {
+        probeTargetOf: ({ target }) => {
           asked.push(targetWords(target));
           return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 30 });
         },
@@ -199,7 +199,7 @@ describe('doctor', () => {
     assert.deepEqual(asked, ['${env:AZURE_SIGNALR}']);
     const borrows = await at.run(args, {
       deps: {
-        probeByKind: () =>
+        probeTargetOf: () =>
           Promise.resolve({
             ...{ url, reachable: true, signedIn: true, connectMs: 30 },
             missingRestRole: 'SignalR Service Owner',
@@ -213,7 +213,7 @@ describe('doctor', () => {
     );
     const refuses = await at.run(args, {
       deps: {
-        probeByKind: () =>
+        probeTargetOf: () =>
           Promise.resolve({
             ...{ url, reachable: false, errorClass: 'unauthorized' },
             message: 'it refuses the access key',

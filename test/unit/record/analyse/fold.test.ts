@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { fold, Symbols, type Folded } from '../../../../src/record/analyse/fold';
+import { foldLoops, SymbolTable, type CallOrLoop } from '../../../../src/record/analyse/fold';
 
 /** `A(B)3` of a call and a loop of three rounds. */
-function written(sequence: readonly Folded<string>[]): string {
+function written(sequence: readonly CallOrLoop<string>[]): string {
   return sequence
     .map((one) => {
       if ('item' in one) return one.item;
@@ -14,11 +14,11 @@ function written(sequence: readonly Folded<string>[]): string {
 }
 
 const folded = (text: string): string => {
-  const symbols = new Symbols();
-  return written(fold(text.split(''), (letter) => symbols.of(letter), symbols));
+  const symbols = new SymbolTable();
+  return written(foldLoops(text.split(''), (letter) => symbols.of(letter), symbols));
 };
 
-const unfolded = (sequence: readonly Folded<string>[]): string =>
+const unfolded = (sequence: readonly CallOrLoop<string>[]): string =>
   sequence.map((one) => ('item' in one ? one.item : one.rounds.map(unfolded).join(''))).join('');
 
 describe('loops in what a client did', () => {
@@ -35,9 +35,9 @@ describe('loops in what a client did', () => {
     it(what, () => assert.equal(folded(calls), loops));
 
   it('takes a single call for a loop where another client repeats it', () => {
-    const symbols = new Symbols();
+    const symbols = new SymbolTable();
     const foldOf = (text: string): string =>
-      written(fold(text.split(''), (letter) => symbols.of(letter), symbols));
+      written(foldLoops(text.split(''), (letter) => symbols.of(letter), symbols));
     foldOf('JSSL');
     assert.equal(foldOf('JSL'), 'J(S)1L');
   });
@@ -45,8 +45,8 @@ describe('loops in what a client did', () => {
   it('never loses, adds or moves a call', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('A', 'B', 'C'), { maxLength: 200 }), (letters) => {
-        const symbols = new Symbols();
-        const sequence = fold(letters, (letter) => symbols.of(letter), symbols);
+        const symbols = new SymbolTable();
+        const sequence = foldLoops(letters, (letter) => symbols.of(letter), symbols);
         assert.equal(unfolded(sequence), letters.join(''));
       }),
     );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { foundLines } from '../../../../src/record/analyse/found';
+import { findingsTable } from '../../../../src/record/analyse/findings';
 import { analysed } from './analysed';
 import { MadeRecording } from './madeRecording';
 
@@ -183,7 +183,7 @@ describe('secrets in a recording', () => {
   it('says what is to be set for secrets, and one client in the singular', async () => {
     const made = new MadeRecording().at(1).open(1, { token: true }).wait(5).call(1, 'Get', []);
     const { found } = await analysed(made);
-    const lines = foundLines(found, 80, (name) => `SECRET_${name.toUpperCase()}`).join('\n');
+    const lines = findingsTable(found, 80, (name) => `SECRET_${name.toUpperCase()}`).join('\n');
     assert.match(lines, /^1 client of 1 kind, /);
     assert.match(lines, /not written: set SECRET_CHAT\.$/);
   });

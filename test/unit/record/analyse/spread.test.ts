@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { fifthsOf, spreadOf } from '../../../../src/record/analyse/spread';
+import { meansOfFifths, spreadOf } from '../../../../src/record/analyse/spread';
 
 describe('pauses that differ', () => {
   it('are the means of five equal parts of them', () => {
     const pauses = [5, 1, 2, 10, 3, 4, 20, 30, 6, 7];
-    assert.deepEqual(fifthsOf(pauses), [1.5, 3.5, 5.5, 8.5, 25]);
+    assert.deepEqual(meansOfFifths(pauses), [1.5, 3.5, 5.5, 8.5, 25]);
     // Of eleven, each part is of two and a fifth.
-    const [first, ...others] = fifthsOf([...pauses, 12])!;
+    const [first, ...others] = meansOfFifths([...pauses, 12])!;
     assert.ok(Math.abs(first! - (1 + 2 + 3 * 0.2) / 2.2) < 1e-9);
     assert.equal(others.length, 4);
   });
 
   it('are one pause where they are few, or hardly differ', () => {
-    assert.equal(fifthsOf([1, 2, 3, 4, 5, 6, 7, 8, 9]), undefined);
-    assert.equal(fifthsOf(Array.from({ length: 100 }, (_, at) => 90 + (at % 21))), undefined);
-    assert.notEqual(fifthsOf(Array.from({ length: 100 }, (_, at) => 80 + (at % 41))), undefined);
-    assert.equal(fifthsOf(Array.from({ length: 10 }, () => 0)), undefined);
+    assert.equal(meansOfFifths([1, 2, 3, 4, 5, 6, 7, 8, 9]), undefined);
+    assert.equal(meansOfFifths(Array.from({ length: 100 }, (_, at) => 90 + (at % 21))), undefined);
+    assert.notEqual(
+      meansOfFifths(Array.from({ length: 100 }, (_, at) => 80 + (at % 41))),
+      undefined,
+    );
+    assert.equal(meansOfFifths(Array.from({ length: 10 }, () => 0)), undefined);
   });
 
   it('keep their mean, rise, and lie within those that were seen', () => {
@@ -24,7 +27,7 @@ describe('pauses that differ', () => {
       fc.property(
         fc.array(fc.integer({ min: 0, max: 60_000 }), { minLength: 10, maxLength: 80 }),
         (pauses) => {
-          const parts = fifthsOf(pauses);
+          const parts = meansOfFifths(pauses);
           if (parts === undefined) return;
           const { mean, least, most } = spreadOf(pauses);
           assert.ok(Math.abs(parts.reduce((sum, each) => sum + each, 0) / 5 - mean) < 1e-6);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
-import { openImported } from '../../../../src/record/read/openFile';
+import { openImportFile } from '../../../../src/record/read/openImportFile';
 import type { RecordedEvent } from '../../../../src/record/recording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
@@ -19,7 +19,7 @@ const files = [
 ] as const;
 
 async function imported(name: string) {
-  const recording = (await openImported(path.join(folder, `${name}.har`)))!;
+  const recording = (await openImportFile(path.join(folder, `${name}.har`)))!;
   const events = recording.events as readonly RecordedEvent[];
   return { recording, events, notes: recording.notes() };
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
 import { readHarFile } from '../../../../src/record/read/harFile';
-import { openImported } from '../../../../src/record/read/openFile';
+import { openImportFile } from '../../../../src/record/read/openImportFile';
 import { isLog, readLogFile } from '../../../../src/record/read/logFile';
-import type { ReadBounds } from '../../../../src/record/read/readClients';
+import type { ImportBounds } from '../../../../src/record/read/importedClients';
 import type { RecordedEvent } from '../../../../src/record/recording';
 import { encodeHandshake, encodeHubMessage } from '../../../../src/wire/message/hubMessage';
 import { encodeMessagePackMessage } from '../../../../src/wire/message/messagePackMessage';
@@ -68,7 +68,7 @@ describe('files of other programs', () => {
     return file;
   }
 
-  const eventsOf = async (file: string, bounds?: ReadBounds) => {
+  const eventsOf = async (file: string, bounds?: ImportBounds) => {
     const { header, events, notes } = await readHarFile(file, bounds);
     return { header, notes: notes(), events: events as RecordedEvent[] };
   };
@@ -218,14 +218,17 @@ describe('files of other programs', () => {
   });
 
   it('says in a sentence that a file is not there, or a folder', async () => {
-    await assert.rejects(openImported(path.join(folder, 'no.har')), {
+    await assert.rejects(openImportFile(path.join(folder, 'no.har')), {
       code: 'import-file',
       message: /^There is no file .*no\.har\.$/,
     });
-    await assert.rejects(openImported(folder), { code: 'import-file', message: /it is a folder/ });
+    await assert.rejects(openImportFile(folder), {
+      code: 'import-file',
+      message: /it is a folder/,
+    });
     const garbage = path.join(folder, 'garbage.recording.jsonl');
     await writeFile(garbage, Buffer.from([0x91, 0xff, 0xfe, 0x0a]));
-    await assert.rejects(openImported(garbage), /garbage\.recording\.jsonl is not UTF-8 text\.$/);
+    await assert.rejects(openImportFile(garbage), /garbage\.recording\.jsonl is not UTF-8 text\.$/);
   });
 
   it('leaves out web sockets of others, and says so', async () => {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { renewInMs, SignIn } from '../../../../src/targets/entra/signIn';
+import { renewalDelayMs, SignIn } from '../../../../src/targets/entra/signIn';
 
 const minute = 60_000;
 
 describe('a sign-in', () => {
   it('is renewed four minutes before its end, once an hour, and not at once when it came late', () => {
-    assert.equal(renewInMs(30 * minute, 0), 26 * minute);
-    assert.equal(renewInMs(24 * 60 * minute, 0), 55 * minute);
-    assert.equal(renewInMs(4 * minute, 0), 10_000);
-    assert.equal(renewInMs(-minute, 0), 10_000);
+    assert.equal(renewalDelayMs(30 * minute, 0), 26 * minute);
+    assert.equal(renewalDelayMs(24 * 60 * minute, 0), 55 * minute);
+    assert.equal(renewalDelayMs(4 * minute, 0), 10_000);
+    assert.equal(renewalDelayMs(-minute, 0), 10_000);
   });
 
   it('keeps all that lets somebody in from being shown, also when the service does not take it', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
 import type { EntraToken, EditorAccount } from '../../../../src/targets/target';
-import { tokenSource } from '../../../../src/targets/entra/signIn';
+import { chooseTokenSource } from '../../../../src/targets/entra/signIn';
 
 const scope = 'https://signalr.azure.com/.default';
 
@@ -33,7 +33,7 @@ describe('where the tokens of a sign-in come from', () => {
       : Promise.resolve(identity);
   };
   const source = (signIn: EntraSignIn, editor = true): (() => Promise<EntraToken>) =>
-    tokenSource(signIn, scope, editor ? editorAccount : undefined, found);
+    chooseTokenSource(signIn, scope, editor ? editorAccount : undefined, found);
 
   it('is the account of the editor, where it may be used already', async () => {
     account = { silent: token('silent') };

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { IdentityRow, PersonalEndpoint } from '../../../../src/base/endpoint';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import type { CalledIdentities } from '../../../../src/scenario/keys/identityKeys';
-import { identityCalls } from '../../../../src/targets/identities/openRows';
+import { identityCallerFor } from '../../../../src/targets/identities/openRows';
 import { IdentityCaller, type CallClock } from '../../../../src/targets/identities/callIdentities';
 import { resolveIdentities } from '../../../../src/targets/identities/resolveIdentities';
 import { scenarioWith } from '../../capacity/scenarios';
@@ -373,11 +373,11 @@ describe('identities that somebody is asked for', () => {
     const context = {
       ...{ reference: () => undefined, serverScript: '', readFile: () => Promise.resolve('') },
     };
-    await assert.rejects(identityCalls(call!, where, [], context).first(), /are not made here/);
+    await assert.rejects(identityCallerFor(call!, where, [], context).first(), /are not made here/);
     const needs = [{ name: 'identity', column: 'room' }] as const;
     const trusted = { ...context, commandFolder: tmpdir() };
     await assert.rejects(
-      identityCalls(call!, where, needs, trusted).first(),
+      identityCallerFor(call!, where, needs, trusted).first(),
       /What the command prints has no column room/,
     );
   });

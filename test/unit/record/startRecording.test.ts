@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExpectedError } from '../../../src/base/expectedError';
-import { readAuthority, takeRecording } from '../../../src/record/takeRecording';
+import { readCaFile, startRecording } from '../../../src/record/startRecording';
 import { startFront } from '../../fakes/loadFront';
 
-describe('takeRecording', () => {
+describe('startRecording', () => {
   it('says a problem once, and again where other certificates did not help', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'taken-'));
     const front = await startFront('http://127.0.0.1:9/chat', { tls: true });
     const problems: ExpectedError[] = [];
-    const recording = await takeRecording({
+    const recording = await startRecording({
       ...{ target: front.url, port: 0, file: path.join(folder, 'x.recording.jsonl') },
       ...{ replaces: false, way: { insecureTls: true }, now: () => new Date() },
       onProblem: (problem) => problems.push(problem),
@@ -38,13 +38,13 @@ describe('takeRecording', () => {
     const authority = '-----BEGIN CERTIFICATE-----';
     try {
       writeFileSync(file, authority);
-      assert.equal((await readAuthority(file)).ca, authority);
+      assert.equal((await readCaFile(file)).ca, authority);
       truncateSync(file, 64 * 1024 * 1024 + 1);
       const code = 'ca-file';
-      await assert.rejects(readAuthority(file), { code, message: /is larger than 64 MB/ });
+      await assert.rejects(readCaFile(file), { code, message: /is larger than 64 MB/ });
       const none = path.join(folder, 'none.pem');
-      await assert.rejects(readAuthority(none), { code, message: /there is no such file/ });
-      await assert.rejects(readAuthority('/dev/zero'), { code, message: /it is not a file/ });
+      await assert.rejects(readCaFile(none), { code, message: /there is no such file/ });
+      await assert.rejects(readCaFile('/dev/zero'), { code, message: /it is not a file/ });
     } finally {
       rmSync(folder, { recursive: true });
     }

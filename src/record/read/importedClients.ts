@@ -1,5 +1,5 @@
 import { mostFrequent } from '../clientsConfig';
-import { conversationOf } from '../proxy/conversation';
+import { trafficReaderFor } from '../proxy/conversation';
 import { Recorder } from '../proxy/recorder';
 import {
   recordingSchema,
@@ -11,7 +11,7 @@ import {
 } from '../recording';
 
 /** What is known of a connection before its first message. */
-export interface ReadOpening {
+export interface ClientOpening {
   /** URL that the client connected to. */
   readonly url: string;
   /** Of the hub, where a service was connected to in its place. */
@@ -27,25 +27,25 @@ export interface ReadOpening {
 }
 
 /** More is not read: beyond it nothing new is said, and memory ends. */
-export interface ReadBounds {
+export interface ImportBounds {
   readonly events: number;
   /** Of their messages. */
   readonly bytes: number;
 }
 
-export const readBounds: ReadBounds = { events: 1_000_000, bytes: 256 * 1024 * 1024 };
+export const importBounds: ImportBounds = { events: 1_000_000, bytes: 256 * 1024 * 1024 };
 
 /** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
 export const longestSilenceMs = 86_400_000;
 
 /** A client of such a file. */
-export interface ReadClient {
+export interface ImportedClient {
   said(atMs: number, direction: Direction, payload: Buffer, isText: boolean): void;
   over(atMs: number): void;
 }
 
 /** Clients of a file that was made elsewhere, as a recording of ours would have them. */
-export class ReadClients {
+export class ImportedClients {
   private readonly events: RecordedEvent[] = [];
   private readonly targets: string[] = [];
   private kind: RecordedKind | undefined;
@@ -59,7 +59,7 @@ export class ReadClients {
     () => this.nowUs,
   );
 
-  constructor(private readonly bounds = readBounds) {}
+  constructor(private readonly bounds = importBounds) {}
 
   /** Whether so much was read that the rest is left out. */
   get isFull(): boolean {
@@ -71,7 +71,7 @@ export class ReadClients {
     return this.targets.length === 0;
   }
 
-  open(atMs: number, opening: ReadOpening): ReadClient {
+  open(atMs: number, opening: ClientOpening): ImportedClient {
     const { url, hubUrl, kind, transport, headers = [], token, cookies } = opening;
     this.kind ??= kind;
     this.targets.push(targetOf(hubUrl ?? url));
@@ -86,7 +86,7 @@ export class ReadClients {
       ...(token === true && { token }),
       ...(cookies === true && { cookies }),
     });
-    const conversation = conversationOf(kind, client, opening.subprotocol);
+    const conversation = trafficReaderFor(kind, client, opening.subprotocol);
     let isOver = false;
     return {
       said: (ms, direction, payload, isText) => {

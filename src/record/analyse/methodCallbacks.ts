@@ -1,19 +1,27 @@
 import { count, entryOf } from '../../base/collect';
 import { Presence } from './presence';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
-import { isIdOrTime, pathKey, valueAt, visitLeaves, type Path, keyOf, marksOf } from './values';
+import {
+  isIdOrTime,
+  pathKey,
+  valueAt,
+  visitLeaves,
+  type Path,
+  textKey,
+  matchKeysOf,
+} from './values';
 
 /** So many calls of a method say which text comes back. */
 const mostExamples = 2000;
 
 /** What one method makes the server call, and on whom. */
-export interface Consequence {
+export interface MethodCallback {
   readonly method: string;
   readonly target: string;
   /** Calls of the method that it followed, of {@link calls}. */
   readonly followed: number;
   readonly calls: number;
-  readonly audience: Heard;
+  readonly audience: Audience;
   /** Argument of the method whose text comes back in the callback, if there is one that may be another. */
   readonly echoed?: Path;
   /** Callbacks in all, and those that a client heard beyond its first of a call. */
@@ -22,9 +30,9 @@ export interface Consequence {
 }
 
 /** `others`: all but the caller; `someOthers`: some of those, a group perhaps. */
-export type Heard = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | 'some';
+export type Audience = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | 'some';
 
-export const isToOthers = (heard: Heard): boolean =>
+export const excludesCaller = (heard: Audience): boolean =>
   heard === 'others' || heard === 'someOthers' || heard === 'client';
 
 interface Heads {
@@ -38,7 +46,11 @@ interface Heads {
 }
 
 /** What calls of each method made the hub call, once the causes are found. */
-export function consequencesOf({ clients, calls, callbacks }: Trace): readonly Consequence[] {
+export function findMethodCallbacks({
+  clients,
+  calls,
+  callbacks,
+}: Trace): readonly MethodCallback[] {
   const all = new Map<string, Map<string, Heads>>();
   for (const callback of callbacks) {
     const { cause, target, client } = callback;
@@ -78,9 +90,9 @@ export function consequencesOf({ clients, calls, callbacks }: Trace): readonly C
 }
 
 function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallback): void {
-  const marks = new Set(marksOf(callback.arguments));
+  const marks = new Set(matchKeysOf(callback.arguments));
   visitLeaves(call.arguments, (leaf, path) => {
-    if (typeof leaf !== 'string' || !marks.has(keyOf(leaf))) return;
+    if (typeof leaf !== 'string' || !marks.has(textKey(leaf))) return;
     entryOf(echoes, pathKey(path), () => ({ path: [...path], times: 0 })).times += 1;
   });
 }
@@ -112,7 +124,7 @@ function echoedIn({ echoes, heard }: Heads): Path | undefined {
 function audienceOf(
   heard: ReadonlyMap<TracedCall, ReadonlySet<TracedClient>>,
   presence: Presence,
-): Heard {
+): Audience {
   const seen = { self: 0, client: 0, others: 0, someOthers: 0, everyone: 0, some: 0 };
   for (const [call, clients] of heard) {
     const there = presence.at(call.atUs);
@@ -123,7 +135,7 @@ function audienceOf(
     else seen[clients.size === 1 ? 'client' : 'someOthers'] += 1;
   }
   const most = Object.entries(seen).sort(([, a], [, b]) => b - a)[0]!;
-  const named = most[0] as Heard;
+  const named = most[0] as Audience;
   // Alone in the room now and then: who heard it when others were there says whom it goes to.
   if (named === 'self' && seen.everyone + seen.some > heard.size * 0.05)
     return seen.some > seen.everyone ? 'some' : 'everyone';

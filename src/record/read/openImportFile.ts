@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { ExpectedError } from '../../base/expectedError';
-import { recordingEnding, type ReadRecording } from '../recording';
+import { recordingExtension, type OpenedRecording } from '../recording';
 import { openRecording } from '../recordingFile';
 import { readHarFile } from './harFile';
 import { isLog, readLogFile } from './logFile';
@@ -9,10 +9,10 @@ import { isLog, readLogFile } from './logFile';
 const headBytes = 4096;
 
 /** Undefined for what is neither a recording nor made by one of the programs that are known. @throws ExpectedError `import-file`, as the readers of each kind */
-export async function openImported(file: string): Promise<ReadRecording | undefined> {
+export async function openImportFile(file: string): Promise<OpenedRecording | undefined> {
   const head = await headOf(file);
   if (
-    file.endsWith(recordingEnding) ||
+    file.endsWith(recordingExtension) ||
     /^\s*\{\s*"schema"\s*:\s*"signalr-bench-recording\//.test(head)
   )
     return openRecording(file);

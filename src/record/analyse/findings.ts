@@ -2,7 +2,7 @@ import { visibleLine } from '../../base/text';
 import { counted, formatCount, formatDurationMs } from '../../base/units';
 
 /** What was recognised in a recording and what was not: printed, and as JSON. */
-export interface Found {
+export interface Findings {
   readonly target: string;
   readonly startedAt: string;
   readonly kind: 'signalr' | 'webpubsub';
@@ -52,8 +52,8 @@ export interface FoundCallback {
  * A table of it for a terminal, in lines of at most `width` columns, without line breaks.
  * @param secretName what people set for the reference of this name
  */
-export function foundLines(
-  found: Found,
+export function findingsTable(
+  found: Findings,
   width: number,
   secretName: (name: string) => string = (name) => name,
 ): string[] {
@@ -100,7 +100,7 @@ function summaryOf({
   target,
   transports,
   protocols,
-}: Found): string {
+}: Findings): string {
   const seen = [...transports, ...protocols].join(', ');
   const sorts = kinds.length === 1 ? '1 kind' : `${kinds.length} kinds`;
   return `${counted(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${counted(messages, 'message')} from ${target} (${seen})`;

@@ -25,7 +25,7 @@ export interface RecordingOptions {
 }
 
 /** A recording that goes on. */
-export interface TakenRecording {
+export interface RunningRecording {
   /** What clients use in place of the target. */
   readonly url: string;
   counts(): RecordedCounts;
@@ -45,7 +45,7 @@ const httpProtocols: Readonly<Record<string, string>> = {
 };
 
 /** @throws ExpectedError `target-url` */
-export function recordingTarget(text: string): URL {
+export function parseRecordingTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const protocol = httpProtocols[url?.protocol ?? ''];
   if (url === undefined || protocol === undefined || url.hostname === '')
@@ -59,7 +59,7 @@ export function recordingTarget(text: string): URL {
 }
 
 /** @param file its whole path @throws ExpectedError `ca-file` */
-export async function readAuthority(file: string): Promise<Trust> {
+export async function readCaFile(file: string): Promise<Trust> {
   const text = await readBounded(file).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : message;
@@ -78,9 +78,9 @@ export async function readAuthority(file: string): Promise<Trust> {
  * is in the file whatever happens.
  * @throws ExpectedError as {@link RecordingProxy.start} and {@link createRecordingFile}
  */
-export async function takeRecording(options: RecordingOptions): Promise<TakenRecording> {
+export async function startRecording(options: RecordingOptions): Promise<RunningRecording> {
   const { target: text, port, file, replaces, way, trustAdvice } = options;
-  const target = recordingTarget(text);
+  const target = parseRecordingTarget(text);
   if (replaces) await unlink(file).catch(() => undefined);
   const sink = await createRecordingFile(file);
   const startedAt = options.now().toISOString();

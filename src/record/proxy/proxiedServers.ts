@@ -5,14 +5,14 @@ const prefix = '/.signalr-bench/';
 const maximumPlaces = 64;
 
 /** An upstream server: scheme, host and port. */
-export interface Place {
+export interface ProxiedServer {
   readonly origin: string;
   /** What stands before its paths at the proxy; empty for the target itself. */
   readonly prefix: string;
 }
 
-export interface Wanted {
-  readonly place: Place;
+export interface RoutedRequest {
+  readonly place: ProxiedServer;
   /** Where it is, with its query. */
   readonly url: URL;
   /** Whether this is of the hub, or of a service that the hub has named. */
@@ -23,9 +23,9 @@ export interface Wanted {
  * The servers behind the proxy: the target, under its own paths, and those that it has redirected clients
  * to, each under a prefix. Nobody else can be reached through it.
  */
-export class Places {
-  private readonly target: Place;
-  private readonly others: Place[] = [];
+export class ProxiedServers {
+  private readonly target: ProxiedServer;
+  private readonly others: ProxiedServer[] = [];
   private readonly hubPath: string;
 
   constructor(target: URL) {
@@ -34,7 +34,7 @@ export class Places {
   }
 
   /** @param requested path and query of a request; undefined when there is no such place */
-  find(requested: string): Wanted | undefined {
+  find(requested: string): RoutedRequest | undefined {
     if (!requested.startsWith('/')) return undefined;
     const [, number, path] = /^\/\.signalr-bench\/(\d{1,2})(\/.*)$/.exec(requested) ?? [];
     if (path === undefined) {
@@ -65,7 +65,7 @@ export class Places {
     return `${scheme}://${own}${place.prefix}${path}`;
   }
 
-  private placeOf(url: URL, adds: boolean): Place | undefined {
+  private placeOf(url: URL, adds: boolean): ProxiedServer | undefined {
     if (!/^(?:https?|wss?):$/.test(url.protocol)) return undefined;
     const origin = url.origin === 'null' ? '' : url.origin.replace(/^ws/, 'http');
     const known = [this.target, ...this.others].find((place) => place.origin === origin);
@@ -83,7 +83,7 @@ export class Places {
 }
 
 /** Joined as text: a path such as `//other` must not become another host. */
-function urlAt({ origin }: Place, path: string): URL | undefined {
+function urlAt({ origin }: ProxiedServer, path: string): URL | undefined {
   const text = `${origin}${path}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.origin === origin ? url : undefined;

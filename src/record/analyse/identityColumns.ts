@@ -1,5 +1,5 @@
 /** What differs by client, as rows of `config.identities`; secrets are references. */
-export class Identities {
+export class IdentityColumns {
   private readonly columns = new Map<string, ReadonlyMap<number, unknown>>();
   private readonly known = new Map<string, string>();
   /** Names of references in each column that has any. */

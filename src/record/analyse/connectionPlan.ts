@@ -2,23 +2,23 @@ import { formatCount } from '../../base/units';
 import type { OpenEvent } from '../recording';
 
 /** Somebody who was there for a while. */
-export interface Visitor {
+export interface ClientStay {
   readonly open: OpenEvent;
   /** Microseconds since the recording began; absent when it was there at the end. */
   readonly closedUs?: number;
 }
 
 /** The connections that stand for the clients of a recording, so that calls come as often as they did. */
-export interface Crowd {
+export interface ConnectionPlan {
   readonly connections: number;
   /** All clients were there at the same time. */
   readonly isAll: boolean;
   /** For people: which clients these are. */
   readonly words: string;
-  readonly parts: readonly CrowdPart[];
+  readonly parts: readonly ConnectionShare[];
 }
 
-export interface CrowdPart {
+export interface ConnectionShare {
   readonly connections: number;
   /** How many times as many they are as clients of the part were there, in the mean: each does so many times less often. */
   readonly times: number;
@@ -31,20 +31,21 @@ export interface CrowdPart {
  * @param areBusy nobody can do more than a client did: a part has as many as were there in the mean, at least
  * @param visits parts of visitors beside the clients, with as many connections as were there in the mean
  */
-export function crowdOf(
-  { clients, endUs }: { readonly clients: readonly Visitor[]; readonly endUs: number },
-  parts: readonly (readonly Visitor[])[],
+export function planConnections(
+  { clients, endUs }: { readonly clients: readonly ClientStay[]; readonly endUs: number },
+  parts: readonly (readonly ClientStay[])[],
   areBusy: boolean,
-  visits: readonly (readonly Visitor[])[] = [],
-): Crowd {
-  const atOnce = mostAtOnce(clients);
+  visits: readonly (readonly ClientStay[])[] = [],
+): ConnectionPlan {
+  const atOnce = peakClients(clients);
   const isAll = atOnce === clients.length;
   const beganUs = [clients, ...visits]
     .flat()
     .reduce((earliest, { open }) => Math.min(earliest, open.t), endUs);
   const spanUs = Math.max(1, endUs - beganUs);
-  const inTheMean = (of: readonly Visitor[]): number => Math.max(presenceUs(of, endUs), 1) / spanUs;
-  const there = (of: readonly Visitor[]): number => (isAll ? of.length : inTheMean(of));
+  const inTheMean = (of: readonly ClientStay[]): number =>
+    Math.max(totalStayUs(of, endUs), 1) / spanUs;
+  const there = (of: readonly ClientStay[]): number => (isAll ? of.length : inTheMean(of));
   const least = Math.max(atOnce, parts.length);
   const each = parts.map(there);
   const scale = least / Math.max(there(clients), Number.MIN_VALUE);
@@ -74,7 +75,7 @@ const nearly = 0.05;
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** How long all of them were there together. */
-export const presenceUs = (visitors: readonly Visitor[], endUs: number): number =>
+export const totalStayUs = (visitors: readonly ClientStay[], endUs: number): number =>
   visitors.reduce((sum, { open, closedUs = endUs }) => sum + closedUs - open.t, 0);
 
 /** One at least for each, and the rest so that all have the same part of what they want. */
@@ -89,11 +90,11 @@ function allotted(wanted: readonly number[], connections: number): readonly numb
 }
 
 /** How many of these clients were there at the same time, at most. */
-export const mostAtOnce = (clients: readonly Visitor[]): number =>
-  mostDifferentAtOnce(clients, (client) => client);
+export const peakClients = (clients: readonly ClientStay[]): number =>
+  peakDistinct(clients, (client) => client);
 
 /** How many different ones of what clients are in were there at the same time, at most. */
-export function mostDifferentAtOnce<T extends Visitor>(
+export function peakDistinct<T extends ClientStay>(
   clients: readonly T[],
   of: (client: T) => unknown,
 ): number {
