@@ -44,10 +44,11 @@ export const runProgram = (
   args: readonly string[],
   io: ProcessIo,
   deps: CommandDeps,
+  commands = onDemand,
 ): Promise<number> =>
   runTree<OnDemand>(args, io, {
     deps,
-    commands: onDemand,
+    commands,
     ...(args[0] === 'run' && { failed: (why: string) => reportFailure(args, why, io) }),
     grow: (program, carryOut) => {
       withExample(program, `run examples/echo.yaml --target local\n${exitCodeText}`);
