@@ -4,14 +4,13 @@ import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
 import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
-import { maximumSteps, repeatsIn, silentRounds, stepsOf } from '../scenario/steps';
+import { maximumSteps, repeatsIn, silentRounds, stepsOf, scenarioAt } from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
 import { payloadOf } from '../usecases/entryPayload';
 import { findUseCase } from '../usecases/registry';
 import { hubRunOf } from '../usecases/useCase';
 import { split } from './agents';
 import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from './plan';
-import { scenarioAt } from '../scenario/searched';
 
 interface PlanOptions {
   /** Of all agents; at most one per connection, at least one per agent. */

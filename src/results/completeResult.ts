@@ -23,9 +23,8 @@ import { repeatsOf } from '../measure/compare/repeats';
 import { isOnlyLate, judgeRun } from '../measure/judge/verdict';
 import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
-import { refusedSize } from '../capacity/load/messageLimit';
-import { repeatsIn, stepCount } from '../scenario/steps';
-import { scenarioAt } from '../scenario/searched';
+import { refusedSize } from '../capacity/load/wireSizes';
+import { repeatsIn, stepCount, scenarioAt } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';
 import { withTexts } from '../scenario/target/targetKinds';
 import {

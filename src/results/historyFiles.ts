@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isAzure } from '../base/serviceTraits';
-import { alikePairs } from '../capacity/judge/alikeTraffic';
+import { alikePairs } from '../capacity/judge/calibrate';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { Result } from './result';
 import { calibrationsShape, baselinesShape, shapeProblem, type Shape } from './resultShape';

@@ -7,7 +7,7 @@ import { scenarioFromRecording } from '../record/analyse/scenarioFromRecording';
 import type { Recording } from '../record/recording';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
-import { rateOf } from '../scenario/searched';
+import { rateOf } from '../scenario/steps';
 import type { ScenarioParser } from './scenarioFile';
 
 /** What a recording becomes, with what everybody asks of a scenario. */

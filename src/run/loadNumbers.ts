@@ -3,8 +3,7 @@ import { counted, formatCount, formatDurationMs } from '../base/units';
 import { bandwidthWords } from '../capacity/capacityWords';
 import { stepRates } from '../capacity/load/loadOf';
 import type { Scenario } from '../scenario/scenario';
-import { scenarioAt } from '../scenario/searched';
-import { repeatsIn, stepsOf } from '../scenario/steps';
+import { scenarioAt, repeatsIn, stepsOf } from '../scenario/steps';
 
 /** Of the last step. */
 interface LoadNumbers {

@@ -3,7 +3,7 @@ import { secretInFile } from './check/checkTarget';
 import { parseScenario } from './parseScenario';
 import type { Problem } from './problem';
 import { sourceOf } from './read/readValue';
-import { replacements, withChanges, type TextChange, type TextRange } from './text/editYaml';
+import { replacements, withChanges, type TextChange, type TextRange } from './text/outline';
 import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 

@@ -1,9 +1,14 @@
 import { isMap, isScalar, type Document, type YAMLMap } from 'yaml';
-import { checkDialect, checkGroups, checkOwnMethod, checkStreams } from './check/checkEntries';
+import {
+  checkDialect,
+  checkGroups,
+  checkOwnMethod,
+  checkStreams,
+  checkSession,
+} from './check/checkEntries';
 import { reportNotRunnable } from './check/notRunnable';
 import { checkStages, checkLives, checkSlo, checkSteps, checkSearch } from './check/checkSteps';
 import { checkRows } from './check/checkRows';
-import { checkSession } from './check/checkSessions';
 import { checkService, checkSubprotocol, checkTransport } from './check/checkService';
 import { checkTarget, reportSecrets } from './check/checkTarget';
 import { pipelineKeys, topKeys } from './keys/scenarioKeys';

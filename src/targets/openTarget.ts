@@ -10,7 +10,7 @@ import {
   connectionStringProblem,
   readConnectionString,
   type ServiceConnection,
-} from '../scenario/target/connectionString';
+} from '../scenario/target/targetKinds';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
 import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';

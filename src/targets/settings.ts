@@ -1,4 +1,4 @@
-import type { EntraSignIn } from '../scenario/target/connectionString';
+import type { EntraSignIn } from '../scenario/target/targetKinds';
 import type { TargetContext } from './target';
 
 /** What the environment says of proxies and sign-ins, which no scenario refers to. */

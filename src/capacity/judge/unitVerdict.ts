@@ -5,7 +5,7 @@ import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { Estimate, UnitVerdict, Offer } from '../model';
 import { figure, unitWords } from '../capacityWords';
-import { messageProblems } from '../load/messageLimit';
+import { messageProblems } from '../load/wireSizes';
 import { offers } from '../tables/publishedLimits';
 
 type Sized = Pick<Scenario, 'unit' | 'sku' | 'connections'>;

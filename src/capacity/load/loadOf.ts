@@ -13,9 +13,8 @@ import { hubRunOf, type Traffic } from '../../usecases/useCase';
 import type { EstimateInput, OrProblem } from '../model';
 import { namesWords } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
-import { refusedSize } from './messageLimit';
+import { refusedSize, wireSizeOfCall, wireSizeOfPush, wireSizes, type Spoken } from './wireSizes';
 import { connectionsOnly, messageRates, sizesOf, type MessageRates } from './serviceLoad';
-import { wireSizeOfCall, wireSizeOfPush, wireSizes, type Spoken } from './wireSizes';
 import {
   goesOutAlone,
   membersOf,

@@ -1,6 +1,6 @@
 /** What sessions ask of a service: each call by its receivers, and by how often a session makes it in the mean. */
 import { entryOf } from '../../base/collect';
-import { largestGroup, numberOf } from '../../usecases/parameters';
+import { largestGroup, numberOf, type Parameters } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
 import {
   allStepsOf,
@@ -20,7 +20,6 @@ import {
   type SessionStep,
 } from '../../usecases/sessionSteps';
 import type { OwnCall, Load, Traffic } from '../../usecases/useCase';
-import type { Parameters } from '../../usecases/parameters';
 import { floorBytes } from './serviceLoad';
 
 /** Calls of a session that the tables count alike: one traffic, with the size of each of them. */

@@ -3,10 +3,18 @@ import { services } from '../../base/serviceTraits';
 import { argumentBytes, ownArguments } from '../../usecases/ownArguments';
 import { groupParameters } from '../../usecases/parameters';
 import type { PayloadSize, WireSize } from '../../usecases/payloadSizes';
-import { findUseCase } from '../../usecases/registry';
+import { findUseCase, useCases } from '../../usecases/registry';
 import type { StreamShape } from '../../usecases/streams';
-import { hubRunOf, type HubRun, type OwnCall } from '../../usecases/useCase';
+import { hubRunOf, type HubRun, type OwnCall, type UseCase } from '../../usecases/useCase';
 import type { HubProtocol, Scenario, ScenarioEntry, Subprotocol } from '../../scenario/scenario';
+import { say, sentence, type Words } from '../../base/sentence';
+import { formatBytes, formatCount } from '../../base/units';
+import { payloadOf } from '../../usecases/entryPayload';
+import { callsOf, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
+import type { ParsedScenario } from '../../scenario/parseScenario';
+import type { Problem } from '../../scenario/problem';
+import { scenarioAt } from '../../scenario/steps';
+import type { Place } from '../../scenario/text/scenarioReading';
 
 export type Spoken = Pick<
   Scenario,
@@ -51,23 +59,23 @@ export function wireSizes(
   const useCase = findUseCase(entry.name);
   if (useCase === undefined) return [];
   const run = hubRunOf(useCase, entry.parameters);
-  const words: Words = {
+  const shape: MessageShape = {
     run,
     measures: scenario.dialect === 'measure' && run.message?.measureMethod !== undefined,
     binary: entry.parameters['payload'] === 'binary',
     receiver: receiverBytes(scenario, entry, useCase.name, run),
   };
   const legs = services[scenario.service].speaksHub ? hubLegs : pubSubLegs;
-  return sizes.map((size) => ({ ...size, ...legs(scenario, words, size.bytes) }));
+  return sizes.map((size) => ({ ...size, ...legs(scenario, shape, size.bytes) }));
 }
 
 /** The same of one call of a session; its answer is taken to be as long as its arguments. */
 export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): WireSize {
-  const words: Words = {
+  const shape: MessageShape = {
     run: { preparation: 'nothing', audience: 'self', ownCall },
     ...{ measures: false, binary: false, receiver: connectionIdBytes },
   };
-  return { ...size, ...hubLegs(scenario, words, size.bytes) };
+  return { ...size, ...hubLegs(scenario, shape, size.bytes) };
 }
 
 /** Of what a hub has sent on its own: a message of so many bytes without what marks its end; null: nobody has seen them. */
@@ -96,7 +104,7 @@ export function wireSizeOfPush(
   return { bytes, weight: 1, sent: 0, toClient, toApplication: 0 };
 }
 
-interface Words {
+interface MessageShape {
   readonly run: HubRun;
   readonly measures: boolean;
   readonly binary: boolean;
@@ -118,30 +126,30 @@ function receiverBytes(
   return useCase.length + 1 + runIdBytes + 1 + place + digits;
 }
 
-function hubLegs({ protocol, upstream }: Spoken, words: Words, payload: number): Legs {
+function hubLegs({ protocol, upstream }: Spoken, shape: MessageShape, payload: number): Legs {
   const form = hubForms[protocol];
-  const { toClient, fromClient } = hubMessages(form, words, payload);
+  const { toClient, fromClient } = hubMessages(form, shape, payload);
   const toApplication =
     upstream === undefined ? connectionData(fromClient) : fromClient - form.endBytes(fromClient);
-  const sent = words.run.via === 'rest' ? restBody(words, payload) : fromClient;
+  const sent = shape.run.via === 'rest' ? restBody(shape, payload) : fromClient;
   return { sent, toClient, toApplication };
 }
 
 /** Source: "Azure SignalR Service data plane REST API reference". */
-const restBody = (words: Words, payload: number): number =>
-  jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(words, payload)] });
+const restBody = (shape: MessageShape, payload: number): number =>
+  jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(shape, payload)] });
 
 function hubMessages(
   form: HubForm,
-  words: Words,
+  shape: MessageShape,
   payload: number,
 ): { readonly toClient: number; readonly fromClient: number } {
-  const { run, measures } = words;
+  const { run, measures } = shape;
   const { streams, ownCall, message } = run;
   if (streams !== undefined) {
-    const up = streams.own === undefined ? dictionary(words, payload) : written(payload);
+    const up = streams.own === undefined ? dictionary(shape, payload) : written(payload);
     const numbered = streams.own === undefined && streams.direction === 'download';
-    const down = numbered ? dictionary(words, payload, true) : up;
+    const down = numbered ? dictionary(shape, payload, true) : up;
     const isAnswered = streams.direction === 'upload';
     return {
       toClient: isAnswered
@@ -149,7 +157,7 @@ function hubMessages(
         : form.item(streamIdBytes, down),
       fromClient:
         streams.direction === 'download'
-          ? form.invocation(streams.method, callOfStream(words, streams), streamIdBytes)
+          ? form.invocation(streams.method, callOfStream(shape, streams), streamIdBytes)
           : form.item(streamIdBytes, up),
     };
   }
@@ -164,7 +172,7 @@ function hubMessages(
     };
   }
   if (message === undefined) return { toClient: payload, fromClient: payload };
-  const receiver = message.receiverKey === undefined ? [] : [text(words.receiver)];
+  const receiver = message.receiverKey === undefined ? [] : [text(shape.receiver)];
   if (measures) {
     const measured = [ticks, text(payload)];
     return {
@@ -172,21 +180,21 @@ function hubMessages(
       fromClient: form.invocation(message.measureMethod!, [...receiver, ...measured]),
     };
   }
-  const args = [dictionary(words, payload)];
+  const args = [dictionary(shape, payload)];
   return {
     toClient: form.invocation(callbacks.recordLatency, args),
     fromClient: form.invocation(message.method, args),
   };
 }
 
-const callOfStream = (words: Words, streams: StreamShape): unknown =>
+const callOfStream = (shape: MessageShape, streams: StreamShape): unknown =>
   streams.own === undefined
-    ? dictionary(words, 0)
+    ? dictionary(shape, 0)
     : written(argumentBytes(ownArguments(streams.own.arguments)));
 
 /** The dictionary that the hub hands on as it came; items that a hub makes are numbered. */
-function dictionary(words: Words, payload: number, numbered = false): object {
-  const { run, receiver, binary: isBinary } = words;
+function dictionary(shape: MessageShape, payload: number, numbered = false): object {
+  const { run, receiver, binary: isBinary } = shape;
   const key = run.message?.receiverKey;
   return {
     ...(numbered && { 'bench.Item': text(8) }),
@@ -198,14 +206,14 @@ function dictionary(words: Words, payload: number, numbered = false): object {
 }
 
 /** Azure Web PubSub: the dictionary as JSON, in the subprotocol's message or, to a handler, bare. */
-function pubSubLegs({ subprotocol }: Spoken, words: Words, payload: number): Legs {
-  const data = jsonBytes(dictionary(words, payload));
-  const { audience, via } = words.run;
+function pubSubLegs({ subprotocol }: Spoken, shape: MessageShape, payload: number): Legs {
+  const data = jsonBytes(dictionary(shape, payload));
+  const { audience, via } = shape.run;
   // Clients that publish to a group themselves are named, callers of the REST API are not.
   const isGroup = audience === 'group';
   const user = isGroup && via === undefined ? 'user_'.length + runIdBytes + 1 + 4 : undefined;
-  const group = isGroup ? words.receiver : undefined;
-  const event = words.run.message?.method ?? '';
+  const group = isGroup ? shape.receiver : undefined;
+  const event = shape.run.message?.method ?? '';
   return {
     sent: via === undefined ? pubSubFrame(subprotocol, { data, group, event }) : data,
     toClient: pubSubDelivery(subprotocol, { data, group, user }),
@@ -357,3 +365,82 @@ function protobufDelivery({ data, group }: Delivered, more: number): number {
 const from = (group: number | undefined): string => (group === undefined ? 'server' : 'group');
 
 const withHead = (bytes: number): number => 1 + varintBytes(bytes) + bytes;
+
+type Sent = Spoken & Pick<Scenario, 'transport'>;
+
+const ways = {
+  frame: sentence('in a frame of a client'),
+  request: sentence('in a request of a client without WebSockets'),
+  body: sentence('in the body of a REST call'),
+} as const;
+
+/** In a sentence why the service takes none of the largest messages of an entry; undefined where it takes them. */
+export function refusedSize(scenario: Sent, entry: ScenarioEntry): Words | undefined {
+  const useCase = findUseCase(entry.name);
+  if (useCase === undefined) return undefined;
+  const { via } = hubRunOf(useCase, entry.parameters);
+  if (via === 'persistent') return undefined;
+  const way = via === 'rest' ? 'body' : scenario.transport === 'Websockets' ? 'frame' : 'request';
+  const { name, mostBytes } = services[scenario.service];
+  const most = mostBytes?.[way];
+  const sent = Math.max(0, ...sentBytes(scenario, entry));
+  if (most === undefined || sent <= most) return undefined;
+  const facts = [entry.name, formatCount(sent), name, formatCount(most), formatBytes(most)];
+  const other = unlimited(useCase, scenario);
+  return other === undefined
+    ? sentence(
+        'A message of {0} is {1} bytes with its envelope, and {2} takes at most {3} ({4}) {5}. Send less at a time.',
+        ...[...facts, ways[way]],
+      )
+    : sentence(
+        'A message of {0} is {1} bytes with its envelope, and {2} takes at most {3} ({4}) {5}. Send less at a time, or take {6}.',
+        ...[...facts, ways[way], other.name],
+      );
+}
+
+/** The use case that sends the same over a lasting connection, which takes more. */
+const unlimited = ({ run: { via, audience } }: UseCase, { service }: Sent): UseCase | undefined =>
+  useCases.find(
+    ({ run, services: known }) =>
+      via === 'rest' &&
+      run.via === 'persistent' &&
+      run.audience === audience &&
+      known.includes(service),
+  );
+
+function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
+  const calls = callsOf(sessionStepsOf(entry.parameters));
+  const sizes = calls.flatMap(({ step }) => {
+    if (step.kind === 'on') return [];
+    const { method } = step;
+    const call = { method, arguments: '[]', reply: 'completion' as const };
+    return sizesOfStep(step).map((size) => wireSizeOfCall(scenario, call, size));
+  });
+  return [...sizes, ...wireSizes(scenario, entry, payloadOf(entry.parameters).sizes)].map(
+    ({ sent }) => sent,
+  );
+}
+
+/** At the keys of their sizes, and at the end of the range where a search comes to sizes that no service takes. */
+export function messageProblems({
+  scenario,
+  sizePlaces,
+}: Pick<ParsedScenario, 'scenario' | 'sizePlaces'>): Problem[] {
+  if (scenario === undefined) return [];
+  const problems = (asked: Scenario, placeOf: (at: number) => Place | undefined): Problem[] =>
+    asked.entries.flatMap((entry, at): Problem[] => {
+      const refused = refusedSize(asked, entry);
+      if (refused === undefined) return [];
+      const message = say(refused);
+      const { offset, length } = placeOf(at) ?? { offset: 0, length: 0 };
+      return [{ code: 'message-size', severity: 'warning', message, offset, length }];
+    });
+  const written = problems(scenario, (at) => sizePlaces?.payloads[at]);
+  const { search } = scenario;
+  if (search?.of !== 'messageSize') return written;
+  const reached = problems(scenarioAt(scenario, search.to), () => sizePlaces?.searchTo);
+  return [
+    ...written,
+    ...reached.filter(({ message }) => written.every((one) => one.message !== message)),
+  ];
+}

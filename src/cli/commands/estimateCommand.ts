@@ -11,7 +11,7 @@ import {
   priceUnits,
 } from '../../capacity/model';
 import { methodWords } from '../../capacity/capacityWords';
-import { messageProblems } from '../../capacity/load/messageLimit';
+import { messageProblems } from '../../capacity/load/wireSizes';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';

@@ -9,7 +9,7 @@ import { buildRunPlan, connectInFlightOf, whyOneProcess } from '../../plan/build
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
-import { scenarioAt } from '../../scenario/searched';
+import { scenarioAt } from '../../scenario/steps';
 import {
   referencesIn,
   resolveReferences,

@@ -1,5 +1,4 @@
-import { configNames } from '../../scenario/keys/configNames';
-import { kinds, topNames } from '../../scenario/scenario';
+import { configNames, kinds, topNames } from '../../scenario/scenario';
 
 /** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;

@@ -6,8 +6,16 @@ import { freshErrors, isSolved } from '../../scenario/moveSecret';
 import type { Fix, Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import { lastSenders } from '../../scenario/steps';
-import { removeKey, setKey, withChanges, type TextChange } from '../../scenario/text/editYaml';
-import { childOf, pathOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
+import {
+  removeKey,
+  setKey,
+  withChanges,
+  type TextChange,
+  childOf,
+  pathOf,
+  plainValue,
+  type OutlineNode,
+} from '../../scenario/text/outline';
 import {
   analyseScenario,
   entryNodes,

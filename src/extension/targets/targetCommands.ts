@@ -8,9 +8,9 @@ import type { Scenario } from '../../scenario/scenario';
 import {
   connectionStringProblem,
   looksLikeConnectionString,
-} from '../../scenario/target/connectionString';
+} from '../../scenario/target/targetKinds';
 import { hubUrlProblem } from '../../scenario/target/hubUrl';
-import type { TextRange } from '../../scenario/text/editYaml';
+import type { TextRange } from '../../scenario/text/outline';
 import type { MissingMethods } from '../../run/askTarget';
 import { probeTarget, type ProbeParts } from '../../run/probeTarget';
 import { hubCode } from '../../run/bundles/hubCode';

@@ -8,14 +8,12 @@ import {
   looksLikeConnectionString,
   readConnectionString,
   type EntraSignIn,
-} from '../../scenario/target/connectionString';
-import { referencesIn, resolveReferences } from '../../scenario/target/references';
-import {
   connectionStringOf,
   targetWords,
   urlsOf,
   withTexts,
 } from '../../scenario/target/targetKinds';
+import { referencesIn, resolveReferences } from '../../scenario/target/references';
 import { signInUrls } from '../../targets/settings';
 import type { TargetContext } from '../../targets/target';
 import { isLoopback } from '../../wire/socket/isLoopback';

@@ -27,9 +27,9 @@ import {
   stepCount,
   stepsOf,
   type StepSenders,
+  sizeOf,
 } from '../steps';
 import type { SearchKind } from '../../base/searchSummary';
-import { sizeOf } from '../searched';
 
 /** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;

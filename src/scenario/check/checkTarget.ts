@@ -16,10 +16,12 @@ import {
   isLocalEndpoint,
   readConnectionString,
   isPlaceholderKey,
-} from '../target/connectionString';
+  behindOf,
+  connectionStringOf,
+  urlsOf,
+} from '../target/targetKinds';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer, hostOf } from '../target/hubUrl';
 import { referencesIn } from '../target/references';
-import { behindOf, connectionStringOf, urlsOf } from '../target/targetKinds';
 import { scalarContent, type Place, type Reading } from '../text/scenarioReading';
 
 export function checkTarget(file: ScenarioFile): void {

@@ -5,7 +5,7 @@ import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
 import { nameOf } from '../read/readValue';
-import { looksLikeConnectionString } from '../target/connectionString';
+import { looksLikeConnectionString } from '../target/targetKinds';
 import { didYouMean, question, quotable } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 import {

@@ -1,11 +1,4 @@
-import type { YAMLMap } from 'yaml';
-import {
-  byShare,
-  isPercentile,
-  latencyMetrics,
-  shareOf,
-  type Percentile,
-} from '../../base/objectives/percentile';
+import { type YAMLMap, isScalar, isSeq, type Node } from 'yaml';
 import {
   azureServices,
   serviceOfHost,
@@ -13,8 +6,7 @@ import {
   usualService,
   type Service,
 } from '../../base/serviceTraits';
-import { defaultRules, sloOf, withFollowing, type Slo } from '../../base/slo';
-import { formatShare } from '../../base/units';
+import { type Slo } from '../../base/slo';
 import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
 import {
   type ConfigFields,
@@ -23,6 +15,7 @@ import {
   searchKeys,
   upstreamKeys,
   type UpstreamSpec,
+  pushAudiences,
 } from '../keys/configKeys';
 import { dataKeys, type DataSpec } from '../keys/identityKeys';
 import { topKeys } from '../keys/scenarioKeys';
@@ -33,8 +26,10 @@ import {
   type SearchSpec,
   type StageSpec,
   type StagesSpec,
+  type ObserveSpec,
+  type PushSpec,
 } from '../scenario';
-import { rateCeilingOf, rateOf, usualRange } from '../searched';
+import { rateCeilingOf, rateOf, usualRange, peakOf, stagesMs } from '../steps';
 import { searchKinds } from '../../base/searchSummary';
 import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Place, Reading } from '../text/scenarioReading';
@@ -48,13 +43,13 @@ import {
   sectionsIn,
   type Section,
   sectionOf,
+  textIn,
 } from './readSection';
-import type { Written } from './readValue';
-import { readLocalAddresses, readObserve, readPushes } from './readLists';
-import { readRules, type WrittenRules } from './readRules';
+import { type Written, isNothing, sourceOf } from './readValue';
+import { readRules, readSlo } from './readRules';
 import { readIdentities } from './readIdentities';
 import { readTarget } from './readTarget';
-import { peakOf, stagesMs } from '../steps';
+import { quotable } from '../text/words';
 
 /** Default warm-up; shorter steps are warmed up as long as they last. */
 const usualWarmupMs = 5000;
@@ -188,63 +183,6 @@ function searchOf(search: Section, scenario: Scenario): SearchSpec {
   };
 }
 
-/** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
-const seedLimitUs = 1_000_000;
-
-/**
- * What is written, and the defaults of all other metrics. The Azure SignalR benchmark's two keys stand for `slo.dropped`
- * and for the limit of one percentile; `slo` wins over them.
- */
-function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
-  const seedMetric = readPercentage(reading, section, config);
-  const seedDropped = readFailPercentage(reading, section, config);
-  const usual = defaultRules().flatMap((rule) => {
-    if (section.written.has(rule.metric)) return [];
-    if (rule.metric === 'p99' && seedMetric !== undefined) return [];
-    if (rule.metric === 'dropped') return [{ ...rule, limit: seedDropped ?? rule.limit }];
-    return [rule];
-  });
-  const isLimited = seedMetric !== undefined && seedMetric !== 'any';
-  const seed = isLimited ? [{ metric: seedMetric, limit: seedLimitUs }] : [];
-  return sloOf(withFollowing([...usual, ...seed, ...rules]));
-}
-
-function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
-  const written = config.written.get('connectionFailPercentage');
-  if (!slo.written.has('dropped')) return numberIn(config, 'connectionFailPercentage');
-  const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
-  reading.warning('two-slos', written?.key, message);
-  return undefined;
-}
-
-/** The percentile that must stay under 1 s; `any` where all may be slower, undefined when `slo` or the defaults decide. */
-function readPercentage(
-  reading: Reading,
-  slo: Section,
-  config: Section,
-): Percentile | 'any' | undefined {
-  const written = config.written.get('latencyPercentage');
-  const share = numberIn(config, 'latencyPercentage');
-  const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];
-  if (own !== undefined) {
-    const message = `latencyPercentage is not used: slo.${own} wins. Remove one of them.`;
-    reading.warning('two-slos', written?.key, message);
-    return undefined;
-  }
-  if (share === undefined) return undefined;
-  if (share === 1) return 'any';
-  const exact = share === 0 ? 'max' : `p${Number((100 * (1 - share)).toFixed(4))}`;
-  if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
-  const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
-  const asked = formatPercentile(1 - share);
-  const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is not a percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
-  reading.warning('latency-percentage', written?.place, message);
-  return stricter;
-}
-
-const formatPercentile = (share: number): string =>
-  share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);
-
 /** The scenario with the one step that its stages are; the same where there are none. */
 function withStages(reading: Reading, config: Section, scenario: Scenario): Scenario {
   const perSender = ratePerSender(scenario);
@@ -282,4 +220,89 @@ function stageOf(stage: Section, perSender: number): StageSpec[] {
   const rate = perSender > 0 ? Math.round((numberIn(stage, 'rate') ?? 0) / perSender) : 0;
   const to = numberIn(stage, 'to') ?? rate;
   return [{ to, overMs: numberIn(stage, 'over')!, holdMs: numberIn(stage, 'hold')! }];
+}
+
+/** Undefined where none is written. */
+export const readObserve = (reading: Reading, config: Section): ObserveSpec[] | undefined =>
+  sectionsIn(config, 'observe')?.flatMap((one): ObserveSpec[] => {
+    const { kind, written } = one;
+    if (kind === 'prometheus') {
+      const series = (textIn(one, 'series') ?? '').split(',').map((name) => name.trim());
+      const authorization = textIn(one, 'authorization');
+      return [
+        {
+          kind,
+          url: textIn(one, kind)!,
+          series: series.filter((name) => name !== ''),
+          ...(authorization !== undefined && { authorization }),
+        },
+      ];
+    }
+    if (kind !== 'azureMonitor') return [];
+    const region = textIn(one, 'region');
+    if (region !== undefined) return [{ kind, resource: textIn(one, kind)!, region }];
+    const message = 'azureMonitor needs the region of the resource, such as region: westeurope.';
+    if (!written.has('region')) reading.error('observe', written.get(kind)?.key, message);
+    return [];
+  });
+
+/** Undefined where none is written. */
+export function readPushes(
+  reading: Reading,
+  config: Section,
+  entries: readonly Pick<ScenarioEntry, 'parameters'>[],
+): PushSpec[] | undefined {
+  const hasGroups = entries.some(({ parameters }) => typeof parameters['groupCount'] === 'number');
+  return sectionsIn(config, 'pushes')?.flatMap((push): PushSpec[] => {
+    const [name, perSecond] = [textIn(push, 'name'), numberIn(push, 'perSecond')];
+    const [bytes, to] = [numberIn(push, 'size'), choiceIn(push, 'to', pushAudiences)!];
+    if (name === undefined || perSecond === undefined || bytes === undefined) return [];
+    if (to !== 'group' || hasGroups) return [{ name, perSecond, bytes, to }];
+    const message =
+      'No use case of this file has groups, so nobody knows how many members one has. Write to: client, and as perSecond the calls times the members.';
+    reading.error('push-group', push.at('to'), message);
+    return [];
+  });
+}
+
+const mostAddresses = 1000;
+const part = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const ipv4 = new RegExp(`^${part}(?:\\.${part}){3}$`);
+const hexGroup = /^[0-9a-f]{1,4}$/i;
+
+/** RFC 4291, 2.2: eight groups, of which `::` stands for one or more, and IPv4 for the last two. */
+function isIpv6(text: string): boolean {
+  const halves = text.slice(0, 50).split('::');
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  const isDotted = ipv4.test(last);
+  const plain = isDotted ? groups.slice(0, -1) : groups;
+  const count = plain.length + (isDotted ? 2 : 0);
+  if (!text.includes(':') || !plain.every((group) => hexGroup.test(group))) return false;
+  return halves.length === 1 ? count === 8 : halves.length === 2 && count < 8;
+}
+
+/** `config.localAddresses`, where connections come from; undefined where none is written. */
+export function readLocalAddresses(reading: Reading, config: Section): string[] | undefined {
+  const written = config.written.get('localAddresses');
+  const node = reading.follow(written?.value);
+  if (written === undefined || isNothing(node)) return undefined;
+  const items = isSeq(node) ? (node.items as Node[]) : [node];
+  const found = items.flatMap((item) => {
+    const scalar = reading.follow(item);
+    // A list of --set comes as the text it is.
+    const text = isScalar(scalar) ? sourceOf(scalar).replace(/^\[(.*)\]$/, '$1') : '';
+    return text.split(',').flatMap((each) => {
+      const address = each.trim();
+      if (ipv4.test(address) || isIpv6(address)) return [address];
+      const message = `"${quotable(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
+      reading.error('local-address', item, message);
+      return [];
+    });
+  });
+  if (found.length > mostAddresses) {
+    const message = `localAddresses has more than ${mostAddresses} addresses; the others are not used.`;
+    reading.error('above-bounds', written.place, message);
+  }
+  return found.length > 0 ? found.slice(0, mostAddresses) : undefined;
 }

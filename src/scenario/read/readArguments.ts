@@ -18,8 +18,15 @@ import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
 import type { Section } from './readSection';
-import { valueReader } from './readTexts';
-import { checkReferences, isBelow, isNothing, nameOf, partOf, type Written } from './readValue';
+import {
+  valueReader,
+  checkReferences,
+  isBelow,
+  isNothing,
+  nameOf,
+  partOf,
+  type Written,
+} from './readValue';
 
 /** With the lists of a call of the user's own method as JSON text. */
 export function withArguments(reading: Reading, section: Section, plain: Parameters): Parameters {

@@ -7,8 +7,7 @@ import type { IdentitiesSpec } from '../scenario';
 import type { Reading } from '../text/scenarioReading';
 import { quotable } from '../text/words';
 import { fieldsOf, sectionIn, textIn, type Section } from './readSection';
-import { readRow } from './readTexts';
-import { checkTexts, sourceOf, type Written } from './readValue';
+import { readRow, checkTexts, sourceOf, type Written } from './readValue';
 
 const mostRows = 10_000;
 const mostArguments = 100;

@@ -1,6 +1,6 @@
 /** Objectives of a scenario file: a map from their names to limits, or a list. */
 import { isMap, isScalar, isSeq } from 'yaml';
-import { isMetric, type Rule } from '../../base/slo';
+import { defaultRules, isMetric, withFollowing, sloOf, type Slo, type Rule } from '../../base/slo';
 import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
@@ -14,6 +14,14 @@ import {
   type Section,
 } from './readSection';
 import { nameOf, readValue, sourceOf, type Written } from './readValue';
+import {
+  type Percentile,
+  isPercentile,
+  byShare,
+  shareOf,
+  latencyMetrics,
+} from '../../base/objectives/percentile';
+import { formatShare } from '../../base/units';
 
 export interface WrittenRules {
   /** Without defaults. */
@@ -104,3 +112,60 @@ function readMetric(reading: Reading, written: Written | undefined): string | un
   reading.error('unknown-value', written.place, message, meant);
   return meant;
 }
+
+/** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
+const seedLimitUs = 1_000_000;
+
+/**
+ * What is written, and the defaults of all other metrics. The Azure SignalR benchmark's two keys stand for `slo.dropped`
+ * and for the limit of one percentile; `slo` wins over them.
+ */
+export function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
+  const seedMetric = readPercentage(reading, section, config);
+  const seedDropped = readFailPercentage(reading, section, config);
+  const usual = defaultRules().flatMap((rule) => {
+    if (section.written.has(rule.metric)) return [];
+    if (rule.metric === 'p99' && seedMetric !== undefined) return [];
+    if (rule.metric === 'dropped') return [{ ...rule, limit: seedDropped ?? rule.limit }];
+    return [rule];
+  });
+  const isLimited = seedMetric !== undefined && seedMetric !== 'any';
+  const seed = isLimited ? [{ metric: seedMetric, limit: seedLimitUs }] : [];
+  return sloOf(withFollowing([...usual, ...seed, ...rules]));
+}
+
+function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
+  const written = config.written.get('connectionFailPercentage');
+  if (!slo.written.has('dropped')) return numberIn(config, 'connectionFailPercentage');
+  const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
+  reading.warning('two-slos', written?.key, message);
+  return undefined;
+}
+
+/** The percentile that must stay under 1 s; `any` where all may be slower, undefined when `slo` or the defaults decide. */
+function readPercentage(
+  reading: Reading,
+  slo: Section,
+  config: Section,
+): Percentile | 'any' | undefined {
+  const written = config.written.get('latencyPercentage');
+  const share = numberIn(config, 'latencyPercentage');
+  const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];
+  if (own !== undefined) {
+    const message = `latencyPercentage is not used: slo.${own} wins. Remove one of them.`;
+    reading.warning('two-slos', written?.key, message);
+    return undefined;
+  }
+  if (share === undefined) return undefined;
+  if (share === 1) return 'any';
+  const exact = share === 0 ? 'max' : `p${Number((100 * (1 - share)).toFixed(4))}`;
+  if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
+  const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
+  const asked = formatPercentile(1 - share);
+  const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is not a percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
+  reading.warning('latency-percentage', written?.place, message);
+  return stricter;
+}
+
+const formatPercentile = (share: number): string =>
+  share > 0.9 ? `${Number((share * 100).toFixed(4))} %` : formatShare(share);

@@ -11,8 +11,7 @@ import {
 } from '../keys/scenarioKeys';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 import { didYouMean, listed, quotable } from '../text/words';
-import { readTexts, readValues } from './readTexts';
-import { isNothing, nameOf, readValue, type Written } from './readValue';
+import { readTexts, readValues, isNothing, nameOf, readValue, type Written } from './readValue';
 
 export interface Section {
   readonly path: string;

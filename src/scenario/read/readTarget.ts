@@ -3,9 +3,11 @@ import {
   connectionStringProblem,
   isPlaceholder,
   looksLikeConnectionString,
-} from '../target/connectionString';
+  targetOfText,
+  type TargetSpec,
+  type TargetWishes,
+} from '../target/targetKinds';
 import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
-import { targetOfText, type TargetSpec, type TargetWishes } from '../target/targetKinds';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
 import { question, quotable } from '../text/words';
 import type { Section } from './readSection';

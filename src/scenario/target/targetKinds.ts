@@ -1,6 +1,8 @@
 /** What stands behind `target` and `connectionString`, and which parts of them are secret. */
-import { endpointHost, isOneReference, looksLikeConnectionString } from './connectionString';
-import { hostOf } from './hubUrl';
+import { hostOf, hubUrlProblem } from './hubUrl';
+import { withoutEnd } from '../../base/text';
+import { isThisMachine } from '../../base/loopbackHost';
+import { referencesIn } from './references';
 
 export type TargetSpec =
   /** The embedded hub, or the emulator of the scenario's service. */
@@ -81,3 +83,223 @@ export function withTexts(target: TargetSpec, change: (text: string) => string):
 /** A target for people; secrets are still in it. */
 export const targetWords = (target: TargetSpec | undefined): string =>
   connectionStringOf(target) ?? (urlsOf(target).join(', ') || (target?.kind ?? 'local'));
+
+export const looksLikeConnectionString = (text: string): boolean =>
+  /(^|;)\s*(endpoint|accesskey)\s*=/i.test(text);
+
+/** Whether a text is one reference and nothing else, so that nobody knows what it stands for. */
+export function isOneReference(text: string): boolean {
+  const trimmed = text.trim();
+  const [reference] = referencesIn(trimmed);
+  return reference !== undefined && reference.length === trimmed.length;
+}
+
+/** Ways to sign in without an access key: the values of `AuthType`, in lower case. */
+const signIns: Readonly<Record<string, EntraSignIn['kind']>> = {
+  azure: 'default',
+  'azure.msi': 'managedIdentity',
+  'azure.app': 'application',
+};
+
+/**
+ * The way to sign in; undefined for an access key. The old value `aad` goes by what else is given. Sources:
+ * "Connection strings in Azure SignalR Service", heading "Use Microsoft Entra ID"; Azure/azure-signalr,
+ * `ConnectionStringParser`.
+ */
+function signInKind(values: Parts['values']): EntraSignIn['kind'] | undefined {
+  const authType = values.get('authtype')?.toLowerCase() ?? '';
+  if (authType !== 'aad') return signIns[authType];
+  if (!values.has('clientid')) return 'default';
+  return values.has('tenantid') ? 'application' : 'managedIdentity';
+}
+
+/** The one is documented, the other is what the official library reads. */
+const certificateNames = ['clientcertpath', 'clientcert'];
+
+export interface EntraSignIn {
+  readonly kind: 'default' | 'managedIdentity' | 'application';
+  readonly clientId?: string;
+  readonly tenantId?: string;
+  readonly clientSecret?: string;
+  readonly clientCertificateFile?: string;
+}
+
+/** A connection string of Azure SignalR Service or Azure Web PubSub, with all references resolved. */
+export interface ServiceConnection {
+  /** `http(s)://host[:port]` without a path; REST calls, and clients unless they have their own. */
+  readonly endpoint: string;
+  /** The same without a port: what access tokens are made out to. */
+  readonly audience: string;
+  /** Where clients connect, when a gateway stands in between; may have a path, which does not end with a slash. */
+  readonly clientEndpoint: string;
+  /** The same for app servers and REST calls. */
+  readonly serverEndpoint: string;
+  readonly accessKey?: string;
+  readonly signIn?: EntraSignIn;
+}
+
+/** Parts of a connection string by lower-case name. */
+interface Parts {
+  readonly values: ReadonlyMap<string, string>;
+  readonly repeated?: string;
+}
+
+/** Parts that may as well be missing as be empty, as behind `ClientSecret=$UNSET`. */
+const optionalNames = [
+  ...['Endpoint', 'ClientEndpoint', 'ServerEndpoint'],
+  ...['ClientId', 'TenantId', 'ClientSecret', 'ClientCert', 'ClientCertPath'],
+];
+const optionalParts = new Set(optionalNames.map((name) => name.toLowerCase()));
+
+/** Parts of a connection string; undefined when a part has no `=` and is no reference. */
+function partsOf(text: string): Parts | undefined {
+  const values = new Map<string, string>();
+  let repeated: string | undefined;
+  for (const part of text.split(';')) {
+    if (part.trim() === '') continue;
+    const equals = part.indexOf('=');
+    if (equals === -1 && referencesIn(part).length > 0) continue;
+    if (equals === -1) return undefined;
+    const name = part.slice(0, equals).trim().toLowerCase();
+    if (values.has(name)) repeated ??= name;
+    const value = part.slice(equals + 1).trim();
+    if (value !== '' || !optionalParts.has(name)) values.set(name, value);
+  }
+  return { values, repeated };
+}
+
+export function endpointHost(connectionString: string): string | undefined {
+  const endpoint = partsOf(connectionString)?.values.get('endpoint');
+  return endpoint === undefined ? undefined : hostOf(endpoint);
+}
+
+/** Whether the service is a server on this machine, such as an emulator, however clients and app servers get there. */
+export function isLocalEndpoint(connectionString: string): boolean {
+  const values = partsOf(connectionString)?.values;
+  const endpoint = values?.get('endpoint');
+  return ['clientendpoint', 'serverendpoint'].every((name) => {
+    const host = hostOf(values?.get(name) ?? endpoint ?? '');
+    return host !== undefined && isThisMachine(host);
+  });
+}
+
+/** Whether the string is the documented placeholder (`Endpoint=https://xxx;AccessKey=xxx`). */
+export function isPlaceholder(connectionString: string): boolean {
+  const parts = partsOf(connectionString)?.values;
+  const key = parts?.get('accesskey');
+  return (key !== undefined && isPlaceholderKey(key)) || endpointHost(connectionString) === 'xxx';
+}
+
+/** `xxx`, `***`, `<your key>`, `…`: nobody's key. */
+export const isPlaceholderKey = (key: string): boolean =>
+  key === '' || /^(.)\1*$/.test(key) || key.startsWith('<') || /^your[-_ ]?\w*$/i.test(key);
+
+const shape =
+  'It looks like `Endpoint=https://<name>.service.signalr.net;AccessKey=<key>;Version=1.0;`.';
+
+const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'];
+
+/** A sentence that repeats none of the text. Rules: protocols of Azure/azure-signalr, "ConnectionStringParser". */
+export function connectionStringProblem(text: string): string | undefined {
+  if (isOneReference(text)) return undefined;
+  const parts = partsOf(text);
+  if (parts === undefined) return `This is not a connection string. ${shape}`;
+  const { values, repeated } = parts;
+  if (repeated !== undefined) {
+    const shown = shownNames.find((name) => name.toLowerCase() === repeated) ?? 'A part';
+    return `${shown} stands twice in this connection string.`;
+  }
+  const withReferences = referencesIn(text).length > 0;
+  const endpoint = values.get('endpoint');
+  // A reference may stand for several parts.
+  if (endpoint === undefined && withReferences) return undefined;
+  if (endpoint === undefined) return `This connection string has no Endpoint. ${shape}`;
+  return (
+    endpointProblem(values) ??
+    portProblem(values.get('port')) ??
+    versionProblem(values.get('version')) ??
+    (withReferences ? undefined : signInProblem(values))
+  );
+}
+
+function endpointProblem(values: Parts['values']): string | undefined {
+  for (const name of ['Endpoint', 'ClientEndpoint', 'ServerEndpoint']) {
+    const url = values.get(name.toLowerCase());
+    if (url === undefined) continue;
+    if (/^wss?:/i.test(url)) return `The ${name} of a connection string starts with http or https.`;
+    const problem = hubUrlProblem(url);
+    if (problem !== undefined) return `The ${name} of this connection string ${problem.says}.`;
+    if (/[?#]/.test(url)) return `The ${name} of this connection string ends with its path.`;
+    if (name === 'Endpoint' && /^[a-z]+:\/\/[^/]*\/+[^/]/i.test(url))
+      return 'The Endpoint of this connection string has a path, which a service has not. Name a gateway below a path in ClientEndpoint and ServerEndpoint.';
+  }
+  return undefined;
+}
+
+function portProblem(port: string | undefined): string | undefined {
+  if (port === undefined || referencesIn(port).length > 0) return undefined;
+  const valid = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
+  return valid ? undefined : 'The Port of this connection string is not a number from 1 to 65,535.';
+}
+
+function versionProblem(version: string | undefined): string | undefined {
+  if (version === undefined || referencesIn(version).length > 0) return undefined;
+  return /^1\.[0-9]+$/.test(version)
+    ? undefined
+    : 'The Version of this connection string is not 1.0, the only one this version knows.';
+}
+
+/** What is missing to get in. An unknown AuthType means the access key, as in the official libraries. */
+function signInProblem(values: Parts['values']): string | undefined {
+  const signIn = signInKind(values);
+  if (signIn === undefined) {
+    if ((values.get('accesskey') ?? '') !== '') return undefined;
+    const authType = values.get('authtype');
+    if (authType === undefined) return `This connection string has no AccessKey. ${shape}`;
+    // What is no short word may be a key in the wrong place.
+    const shown = /^[a-z.]{1,16}$/i.test(authType) ? ` ${authType}` : '';
+    return `The AuthType${shown} of this connection string is not known, and there is no AccessKey. Known are ${[...Object.keys(signIns), 'aad'].join(', ')}.`;
+  }
+  if (signIn !== 'application') return undefined;
+  const missing = ['ClientId', 'TenantId'].find((name) => !values.has(name.toLowerCase()));
+  if (missing !== undefined) return `This AuthType needs ${missing} in the connection string.`;
+  return ['clientsecret', ...certificateNames].some((name) => values.has(name))
+    ? undefined
+    : 'This AuthType needs ClientSecret or ClientCertPath in the connection string.';
+}
+
+/** Reads a connection string in which {@link connectionStringProblem} finds nothing, and no reference stands. */
+export function readConnectionString(text: string): ServiceConnection {
+  const values = partsOf(text)?.values ?? new Map<string, string>();
+  const [, scheme = 'https', authority = ''] =
+    /^([a-z]+):\/\/([^/?#]*)/i.exec(values.get('endpoint') ?? '') ?? [];
+  const host = authority
+    .slice(authority.lastIndexOf('@') + 1)
+    .replace(/:[0-9]+$/, '')
+    .toLowerCase();
+  const audience = `${scheme.toLowerCase()}://${host}`;
+  const port = values.get('port') ?? /:([0-9]+)$/.exec(authority)?.[1];
+  const endpoint = port === undefined ? audience : `${audience}:${port}`;
+  const origin = (name: string): string => withoutEnd(values.get(name) ?? endpoint, '/');
+  const kind = signInKind(values);
+  return {
+    endpoint,
+    audience,
+    clientEndpoint: origin('clientendpoint'),
+    serverEndpoint: origin('serverendpoint'),
+    ...(kind === undefined
+      ? { accessKey: values.get('accesskey') ?? '' }
+      : { signIn: signInOf(kind, values) }),
+  };
+}
+
+function signInOf(kind: EntraSignIn['kind'], values: Parts['values']): EntraSignIn {
+  const [clientId, tenantId, clientSecret, ...certificates] = [
+    'clientid',
+    'tenantid',
+    'clientsecret',
+    ...certificateNames,
+  ].map((name) => values.get(name));
+  const clientCertificateFile = certificates.find((name) => name !== undefined);
+  return { kind, clientId, tenantId, clientSecret, clientCertificateFile };
+}

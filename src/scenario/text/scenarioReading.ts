@@ -1,6 +1,15 @@
 import { entryOf } from '../../base/collect';
-import { isAlias, isCollection, isPair, isScalar, visit } from 'yaml';
-import type { Alias, Document, Node, Scalar } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isPair,
+  isScalar,
+  visit,
+  type Alias,
+  type Document,
+  type Node,
+  type Scalar,
+} from 'yaml';
 import type { Problem, Severity } from '../problem';
 import { outlineOf, type Outline } from './outline';
 

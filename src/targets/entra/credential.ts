@@ -5,7 +5,7 @@ import {
   ManagedIdentityCredential,
   type TokenCredential,
 } from '@azure/identity';
-import type { EntraSignIn } from '../../scenario/target/connectionString';
+import type { EntraSignIn } from '../../scenario/target/targetKinds';
 import type { EntraToken } from '../target';
 
 /** A program such as az may take so long; it starts slowly on some machines. */

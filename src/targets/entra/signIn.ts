@@ -4,7 +4,7 @@ import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
 import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { services, type AzureTraits } from '../../base/serviceTraits';
-import type { EntraSignIn } from '../../scenario/target/connectionString';
+import type { EntraSignIn } from '../../scenario/target/targetKinds';
 import { AccessTokens } from '../../wire/connect/accessTokens';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import type { SignInPasses, EntraToken, TargetContext, EditorAccount } from '../target';

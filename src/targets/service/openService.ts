@@ -15,7 +15,7 @@ import {
   unreachableUpstream,
 } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
-import type { ServiceConnection } from '../../scenario/target/connectionString';
+import type { ServiceConnection } from '../../scenario/target/targetKinds';
 import { isServerless } from '../../scenario/check/checkService';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
 import { findUseCase } from '../../usecases/registry';

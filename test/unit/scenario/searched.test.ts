@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rateOf, scenarioAt } from '../../../src/scenario/searched';
-import { stepsOf } from '../../../src/scenario/steps';
+import { rateOf, scenarioAt, stepsOf } from '../../../src/scenario/steps';
 import { searchStepOf, buildSearchPlan } from '../../../src/plan/buildPlan';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 

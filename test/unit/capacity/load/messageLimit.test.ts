@@ -1,11 +1,10 @@
 import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../../src/capacity/estimate';
-import { messageProblems, refusedSize } from '../../../../src/capacity/load/messageLimit';
+import { messageProblems, refusedSize, wireSizes } from '../../../../src/capacity/load/wireSizes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { rowsOf } from '../../scenario/parsed';
-import { wireSizes } from '../../../../src/capacity/load/wireSizes';
 
 const text = (config: string, name: string, parameters: string): string =>
   `config: { target: local, ${config}, connections: 100, baseSending: 1 }\nscenario: { name: ${name}, parameters: { ${parameters} } }\n`;

@@ -4,8 +4,9 @@ import {
   setKey,
   withChanges,
   type TextChange,
-} from '../../../../src/scenario/text/editYaml';
-import { nodeAt, outlineOf } from '../../../../src/scenario/text/outline';
+  nodeAt,
+  outlineOf,
+} from '../../../../src/scenario/text/outline';
 
 const crlf = (text: string): string => text.replace(/\n/g, '\r\n');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { signInFailure } from '../../../../src/targets/entra/signIn';
-import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
+import type { EntraSignIn } from '../../../../src/scenario/target/targetKinds';
 
 const application: EntraSignIn = {
   kind: 'application',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import type { EntraSignIn } from '../../../../src/scenario/target/connectionString';
+import type { EntraSignIn } from '../../../../src/scenario/target/targetKinds';
 import type { EntraToken, EditorAccount } from '../../../../src/targets/target';
 import { chooseTokenSource } from '../../../../src/targets/entra/signIn';
 

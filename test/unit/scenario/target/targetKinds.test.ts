@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   connectionStringProblem,
   readConnectionString,
-} from '../../../../src/scenario/target/connectionString';
+} from '../../../../src/scenario/target/targetKinds';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
