@@ -1,5 +1,11 @@
 /** What workers count, and how it travels: raw numbers that can be added up, never a percentile. */
-import type { PushedSummary, DroppedConnection, ErrorExample, MembershipSummary } from './summary';
+import {
+  mostPushedNames,
+  type PushedSummary,
+  type DroppedConnection,
+  type ErrorExample,
+  type MembershipSummary,
+} from './summary';
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import { LatencyHistogram, type HistogramCounts } from './histogram';
@@ -285,7 +291,6 @@ export interface PushedSample extends Pick<PushedSummary, 'name' | 'messages'> {
 
 /** Of all names beyond the first {@link mostPushedNames}: a hostile server may invent as many as it likes. */
 export const otherPushes = '…';
-export const mostPushedNames = 100;
 const longestName = 100;
 
 interface Counts {

@@ -190,6 +190,8 @@ export interface StepSummary extends MessageSummary {
   readonly verdict: Verdict;
 }
 
+export const mostPushedNames = 100;
+
 /** Messages of one name that hubs sent on their own in the measured time of a step. */
 export interface PushedSummary {
   /** Client method as the hub calls it; `…` for those beyond the first hundred names. */

@@ -22,10 +22,10 @@ import {
   type ObservedSeries,
   type ObservedStep,
 } from '../measure/observed';
-import { mostPushedNames } from '../measure/sample';
 import {
   type PushedSummary,
   agentStatuses,
+  mostPushedNames,
   liveAgentStatuses,
   type AgentProgress,
   type AgentStep,
