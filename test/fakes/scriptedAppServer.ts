@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { payloadOf } from '../../src/servers/hubProtocol/serverProtocol';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
-import { jsonProtocol } from '../../src/servers/hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../../src/servers/hubProtocol/messagePackProtocol';
+import { jsonProtocol, messagePackProtocol } from '../../src/servers/hubProtocol/protocols';
 import { ServiceFrames } from '../../src/wire/service/serviceStream';
 import {
   serviceType,

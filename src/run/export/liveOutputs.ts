@@ -1,7 +1,7 @@
 /** What watches a run from outside while it goes on: an endpoint to read, and a collector to push to. */
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
-import { refusalOf } from '../../servers/http/ownRequests';
+import { refusalOf } from '../../servers/http/loopbackServer';
 import { redactText } from '../../results/redact';
 import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';

@@ -1,5 +1,21 @@
-/** An app server: serves a hub to clients that Azure SignalR Service hands over, by the service protocol. */
-import { randomBytes } from 'node:crypto';
+import { inBackground } from '../../base/background';
+import { randomUUID, randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { shownError, shownText } from '../../wire/connectFailure';
+import { serviceType, type ServiceMessage } from '../../wire/service/serviceMessage';
+import {
+  AppServerHub,
+  hubTickMs,
+  type AppServerHubCounts,
+  type AppServerHubOptions,
+} from './appServerHub';
+import {
+  endAdvice,
+  endText,
+  ServerConnection,
+  type ConnectionEnd,
+  type ServerConnectionSettings,
+} from './serviceConnection';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
 import type { ServiceAccess, ServicePass } from '../../base/endpoint';
@@ -13,16 +29,233 @@ import {
   refuse,
   stopServer,
   guardLater,
+  type Refusal,
 } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
-import {
-  AppServerHub,
-  hubTickMs,
-  type AppServerHubCounts,
-  type AppServerHubOptions,
-} from './appServerHub';
-import { endAdvice, endText, type ConnectionEnd } from './serviceConnection';
-import { ServerConnections, type ServerConnectionsSettings } from './serviceConnections';
+
+export interface ServerConnectionsSettings extends ServerConnectionSettings {
+  readonly serverConnections?: number;
+  /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
+  readonly onProblem?: (text: string) => void;
+  /** Wait after the first failure; doubles up to a minute. Default 1 s. */
+  readonly backOffMs?: number;
+  /** A connection that is lost before it was open for so long is a failure, too. Default 5 s. */
+  readonly shortLifeMs?: number;
+}
+
+interface ServerConnectionsOptions extends ServerConnectionsSettings {
+  readonly url: string;
+  readonly serverId: string;
+  readonly token: () => Promise<string>;
+  readonly signedIn: boolean;
+}
+
+const longestBackOffMs = 60_000;
+const statusEveryMs = 10_000;
+/** More on-demand connections than this are not opened, whatever the service asks for. */
+const maxOnDemand = 100;
+const finAckMs = 2000;
+const closeMs = 500;
+
+/** A fixed number of connections to one hub of the service, opened again when lost, and those it asks for. */
+export class ServerConnections {
+  private readonly all = new Set<ServerConnection>();
+  private waiting = 0;
+  private failures = 0;
+  private retry: NodeJS.Timeout | undefined;
+  private readonly leaving = new Map<ServerConnection, () => void>();
+  private nextStatusMs = 0;
+  private isOver = false;
+  /** First attempts under way, and who waits for their outcome: an end, or nothing once they stand. */
+  private readonly first = new Map<ServerConnection, (end?: ConnectionEnd) => void>();
+
+  constructor(
+    private readonly hub: AppServerHub,
+    private readonly options: ServerConnectionsOptions,
+  ) {}
+
+  get clientCount(): number {
+    return this.hub.counts.clients;
+  }
+
+  get isConnected(): boolean {
+    return this.any() !== undefined;
+  }
+
+  /** Opens the fixed connections. @returns why none of them stands, once all have been tried */
+  async open(): Promise<ConnectionEnd | undefined> {
+    const { serverConnections = 5 } = this.options;
+    const outcomes = Array.from({ length: serverConnections }, async () => {
+      const connection = await this.connect();
+      return new Promise<ConnectionEnd | undefined>((resolve) => {
+        this.first.set(connection, resolve);
+      });
+    });
+    const ends = await Promise.all(outcomes);
+    return ends.includes(undefined) ? undefined : ends[0];
+  }
+
+  /** A connection that takes messages, another one each time; undefined without. */
+  private any(): ServerConnection | undefined {
+    const usable = [...this.all].filter(({ isUsable }) => isUsable);
+    return usable[Math.floor(Math.random() * usable.length)];
+  }
+
+  private openOnDemand(target: string): void {
+    const open = [...this.all].filter(({ isOnDemand }) => isOnDemand).length;
+    if (open < maxOnDemand) this.reconnect(target);
+  }
+
+  tick(): void {
+    const nowMs = performance.now();
+    for (const connection of this.all) connection.tick(nowMs);
+    if (nowMs < this.nextStatusMs) return;
+    this.nextStatusMs = nowMs + statusEveryMs;
+    this.any()?.ping('status', '1');
+  }
+
+  opened(connection: ServerConnection): void {
+    this.settleFirst(connection);
+    if (connection.isOnDemand) return;
+    clearTimeout(this.retry);
+    this.retry = undefined;
+    for (; this.waiting > 0; this.waiting--) this.reconnect();
+  }
+
+  received(connection: ServerConnection, message: ServiceMessage): void {
+    if (message.type === serviceType.ping) {
+      this.pinged(connection, message.messages);
+    } else if (message.type === serviceType.serviceError) {
+      // From now on the service takes nothing from this connection; there is no code, only the text.
+      if (connection.isUsable)
+        this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
+      connection.isMuted = true;
+    } else {
+      this.hub.received(connection, message);
+    }
+  }
+
+  ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void {
+    this.all.delete(connection);
+    this.leaving.get(connection)?.();
+    if (openMs !== undefined) this.hub.drop(connection);
+    // An on-demand connection that is refused was not needed after all.
+    if (this.isOver || connection.isOnDemand) return;
+    const { signedIn, shortLifeMs = 5000 } = this.options;
+    if (openMs === undefined) {
+      this.settleFirst(connection, end);
+      this.problem(
+        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
+      );
+    } else {
+      this.problem(`A server connection was lost: ${endText(end)}.`);
+    }
+    if (openMs === undefined || openMs < shortLifeMs) {
+      this.tryLater(end.retryAfterMs);
+    } else {
+      this.failures = 0;
+      if (this.retry === undefined) this.reconnect();
+      else this.waiting++;
+    }
+  }
+
+  problem(text: string): void {
+    this.options.onProblem?.(shownText(text));
+  }
+
+  async dispose(): Promise<void> {
+    this.isOver = true;
+    clearTimeout(this.retry);
+    const open = [...this.all].filter(({ isOpen }) => isOpen);
+    const left = open.map((connection) => this.untilGone(connection));
+    // The service sends no new clients from then on.
+    for (const connection of open) connection.ping('shutdown', 'fin:0');
+    await inTime(Promise.all(left), finAckMs);
+    this.hub.dispose();
+    const closed = [...this.all].map((connection) => this.untilGone(connection));
+    for (const connection of this.all) connection.close();
+    await inTime(Promise.all(closed), closeMs);
+    for (const connection of this.all) connection.terminate();
+  }
+
+  private settleFirst(connection: ServerConnection, end?: ConnectionEnd): void {
+    this.first.get(connection)?.(end);
+    this.first.delete(connection);
+  }
+
+  private untilGone(connection: ServerConnection): Promise<void> {
+    return new Promise((resolve) => this.leaving.set(connection, resolve));
+  }
+
+  /** Pings carry more than signs of life; the others of them ask nothing of us. */
+  private pinged(connection: ServerConnection, messages: readonly (string | null)[]): void {
+    const [key, value] = messages;
+    if (typeof value !== 'string') return;
+    if (key === 'echo') connection.ping(...messages.map((each) => each ?? ''));
+    else if (key === 'target' && !this.isOver) this.openOnDemand(value);
+    else if (key === 'offline') this.hub.drop(connection, value);
+    else if (key === 'shutdown' && value === 'finack') this.leaving.get(connection)?.();
+  }
+
+  /** While one connection waits for its next attempt, the others wait for its outcome. */
+  private tryLater(retryAfterMs = 0): void {
+    this.waiting++;
+    if (this.retry !== undefined) return;
+    const { backOffMs = 1000 } = this.options;
+    const waitMs = Math.min(
+      longestBackOffMs,
+      Math.max(backOffMs * 2 ** this.failures, retryAfterMs),
+    );
+    this.failures = Math.min(this.failures + 1, 16);
+    this.retry = setTimeout(
+      () => {
+        this.retry = undefined;
+        this.waiting--;
+        this.reconnect();
+      },
+      waitMs + Math.random() * backOffMs,
+    );
+  }
+
+  /** Without a token there is no connection; the fixed ones try again. */
+  private reconnect(target?: string): void {
+    inBackground(this.connect(target), (error) => {
+      this.problem(`A server connection could not be opened: ${shownError(error)}.`);
+      if (target === undefined && !this.isOver) this.tryLater();
+    });
+  }
+
+  private async connect(target?: string): Promise<ServerConnection> {
+    const token = await this.options.token();
+    const { url, serverId, ...rest } = this.options;
+    const to = target === undefined ? '' : `&target=${encodeURIComponent(target)}`;
+    const connection = new ServerConnection(this, {
+      ...rest,
+      url: `${url}&cid=${randomUUID()}${to}`,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'X-ASRS-Server-Id': serverId,
+        'Asrs-User-Agent': 'signalr-bench',
+        'X-Requested-With': 'XMLHttpRequest',
+      },
+      isOnDemand: target !== undefined,
+    });
+    this.all.add(connection);
+    // Everything was closed while the token was signed.
+    if (this.isOver) connection.terminate();
+    return connection;
+  }
+}
+
+async function inTime(promise: Promise<unknown>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([promise, limit]);
+  clearTimeout(timer);
+}
+
+/** An app server: serves a hub to clients that Azure SignalR Service hands over, by the service protocol. */
 
 export interface AppServerOptions extends AppServerHubOptions, ServerConnectionsSettings {
   readonly service: ServiceInstance;

@@ -23,7 +23,7 @@ import {
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { connectionMaker, openSocket, type WaySettings } from '../../wire/socket/socket';
-import { hand, reasonOf } from '../http/faults';
+import { hand, reasonOf } from '../http/loopbackServer';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
 import { payloadOf, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';

@@ -14,7 +14,7 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
-import { reasonOf } from '../http/faults';
+import { reasonOf } from '../http/loopbackServer';
 import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
 import {
   agreeOnProtocol,

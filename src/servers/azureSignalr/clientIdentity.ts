@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import { bearerToken, type Terminable } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
+import { bearerToken, type Terminable, type Refusal } from '../http/loopbackServer';
 import { type Emulator, claimTexts, textsOf, type TokenClaims } from '../service/emulator';
 
 export interface ClientIdentity {

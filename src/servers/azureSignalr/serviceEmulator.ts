@@ -9,8 +9,8 @@ import {
   splitUrl,
   type Upgrade,
   guardLater,
+  type Refusal,
 } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
 import {
   asksForEvents,
   availableTransports,

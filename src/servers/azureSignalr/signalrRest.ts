@@ -2,8 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { recordSeparator } from '../../wire/message/hubMessage';
 import { skipSpace, stringAt, walk } from '../../wire/message/jsonScan';
 import { isLoopback } from '../../wire/socket/isLoopback';
-import { jsonProtocol } from '../hubProtocol/jsonProtocol';
-import { invocationFrames, type FrameSource } from '../hubProtocol/protocols';
+import { jsonProtocol, invocationFrames, type FrameSource } from '../hubProtocol/protocols';
 import { isUserId } from '../service/emulator';
 import { isUpstreamUrl, type UpstreamTemplate } from '../service/emulatorOptions';
 import {

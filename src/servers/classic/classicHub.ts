@@ -13,20 +13,27 @@ import {
   reply,
   splitUrl,
   type Upgrade,
+  type Refusal,
 } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
 import type { BenchHubOptions } from '../hub/benchHubOptions';
 import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
-import { BenchServer, longestBytes, type BenchHub } from '../hub/benchServer';
+import { BenchServer, longestBytes, type BenchHub } from '../hub/benchHub';
 import type { FrameSource } from '../hubProtocol/protocols';
-import { ClassicCaller, ClassicConnection, type ClassicHost } from './classicConnection';
+import {
+  ClassicCaller,
+  ClassicConnection,
+  type ClassicHost,
+  EventsTransport,
+  jsonType,
+  PollAnswer,
+  SocketTransport,
+  type ClassicTransport,
+} from './classicConnection';
 import {
   classicHubName,
   type ClassicMessage,
   classicProtocol,
   readClassicMessage,
-} from './classicProtocol';
-import {
   type ClassicClient,
   ClassicTokens,
   clientOf,
@@ -35,14 +42,7 @@ import {
   isRefusal,
   negotiated,
   shownGroups,
-} from './classicRequests';
-import {
-  EventsTransport,
-  jsonType,
-  PollAnswer,
-  SocketTransport,
-  type ClassicTransport,
-} from './classicTransports';
+} from './classicProtocol';
 
 const mostConnections = 100_000;
 /** Messages that wait for clients, of all connections together. */

@@ -15,8 +15,8 @@ import { WebSocketServer, type ServerOptions } from 'ws';
 import { emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { ByteRest } from '../../wire/socket/frameReader';
-import { reasonOf } from './faults';
-import { isOwnOrigin, refusalOf, type Refusal } from './ownRequests';
+import { isLoopbackHost } from '../../base/loopbackHost';
+import { HubMessageError } from '../../wire/message/hubMessage';
 
 export const loopbackHost = '127.0.0.1';
 /** Of Kestrel: idle HTTP connections are kept this long. */
@@ -313,4 +313,79 @@ export function readBody(
   request.on('end', () => {
     if (!isTooLong) guard(response, () => take(body.take()));
   });
+}
+
+/** Which requests come from programs on this machine. */
+
+export interface Refusal {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const wrongHost: Refusal = {
+  status: 403,
+  text: 'This server is for programs on this machine: the Host of a request has to be localhost, 127.0.0.1 or [::1].',
+};
+const wrongOrigin: Refusal = {
+  status: 403,
+  text: 'This server is for programs on this machine: pages of other origins may not use it.',
+};
+
+/**
+ * What speaks against a request to a server on loopback. A page of any origin can reach such a server, and
+ * a name of a page's own can be made to lead here; both show in these two headers, which a page cannot
+ * choose (Fetch, "Forbidden request-header").
+ * @param publicHost name of a tunnel that leads here
+ */
+export function refusalOf(
+  { headers: { host, origin } }: Pick<IncomingMessage, 'headers'>,
+  publicHost?: string,
+): Refusal | undefined {
+  if (!isOwnHost(host, publicHost)) return wrongHost;
+  return origin === undefined || isOwnOrigin(origin) ? undefined : wrongOrigin;
+}
+
+function isOwnHost(host: string | undefined, publicHost: string | undefined): boolean {
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`))
+    return false;
+  const url = new URL(`http://${host}`);
+  return isOwnName(url.hostname) || url.hostname === publicHost;
+}
+
+/** `null`, of a page whose origin is kept secret, is none. */
+export function isOwnOrigin(origin: string): boolean {
+  if (!/^https?:\/\/[\w.:[\]-]+$/i.test(origin) || !URL.canParse(origin)) return false;
+  return isOwnName(new URL(origin).hostname);
+}
+
+/** A name may end with the dot of the root. */
+const isOwnName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
+
+/** What somebody has sent ends their own connection at most, never a server that others use. */
+
+interface Reader {
+  arrived(data: Buffer, isBinary: boolean): void;
+  /** The handling of what came has failed for that reason: the connection ends. */
+  failed(reason: string): void;
+}
+
+/** Hands on what a client has sent. */
+export function hand(reader: Reader, data: Buffer, isBinary: boolean): void {
+  try {
+    reader.arrived(data, isBinary);
+  } catch (error) {
+    reader.failed(reasonOf(error));
+  }
+}
+
+/** Type of the warnings about defects, which tests listen to. */
+export const defectWarning = 'ServerDefect';
+
+/** What the sender is told. An error that no input should cause is a defect: its stack goes to standard error. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof HubMessageError) return error.message;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.emitWarning(text, defectWarning);
+  return 'The server could not handle this message.';
 }

@@ -3,8 +3,15 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { WebSocketServer } from 'ws';
-import { answerJson, readBody, refuse, refuseUpgrade, reply, type Upgrade } from './loopbackServer';
-import type { Refusal } from './ownRequests';
+import {
+  answerJson,
+  readBody,
+  refuse,
+  refuseUpgrade,
+  reply,
+  type Upgrade,
+  type Refusal,
+} from './loopbackServer';
 import {
   EventStreamTransport,
   noConnection,

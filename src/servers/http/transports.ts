@@ -5,9 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { payloadOf, serverFrame } from '../hubProtocol/serverProtocol';
-import { hand } from './faults';
-import { refuse, reply } from './loopbackServer';
-import type { Refusal } from './ownRequests';
+import { hand, refuse, reply, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {
   arrived(data: Buffer, isBinary: boolean): void;

@@ -1,23 +1,203 @@
-/** The embedded hub: methods of both bench contracts, with faults and delays on request. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isProbe } from '../../wire/connect/probeMark';
+import { objectIn } from '../../wire/message/jsonScan';
 import {
+  bearerToken,
+  splitUrl,
+  type Refusal,
+  ConnectionServer,
+  type Terminable,
   loopbackHost,
   refuse,
   refuseUpgrade,
-  splitUrl,
   type Upgrade,
 } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
+import type { BenchHubKnobs, BenchHubOptions } from './benchHubOptions';
+import { largestPayloadBytes } from '../../base/message';
+import {
+  ChatRooms,
+  type Contracts,
+  type Audience,
+  type BenchContext,
+  type Change,
+  invoke,
+} from './benchMethods';
+import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
+import { HubGroups } from './hubGroups';
 import { SignalrClients, type ClientsHost } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
 import type { Envelope } from '../../wire/message/envelope';
-import type { BenchHubOptions } from './benchHubOptions';
-import { type Audience, type BenchContext, type Change, invoke } from './benchMethods';
-import { BenchServer, longestBytes, type BenchHub } from './benchServer';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 
-export type { BenchHub } from './benchServer';
+/** Users that are remembered: more connections nobody opens here. */
+const mostUsers = 1_000_000;
+
+const refused = (text: string): Refusal => ({
+  status: 401,
+  text,
+  headers: { 'WWW-Authenticate': 'Bearer' },
+});
+
+/** Lets in who shows a JSON web token of the key (RFC 7519, HS256), in the header or, as browsers do, in the query. */
+export class HubTokens {
+  /** Users who were let in, by the claim `sub`. */
+  readonly users = new Set<string>();
+
+  constructor(
+    private readonly key: string,
+    private readonly nowMs: () => number = Date.now,
+  ) {}
+
+  refusal(request: IncomingMessage): Refusal | undefined {
+    const token = bearerToken(request, splitUrl(request).query) ?? '';
+    const [head = '', payload = '', signature = '', more] = token.split('.');
+    if (token === '') return refused('This hub wants an access token (--token-key).');
+    const claims = claimsOf(payload);
+    if (more !== undefined || claims === undefined || claimsOf(head)?.['alg'] !== 'HS256')
+      return refused('The access token is not a JSON web token signed by HS256.');
+    const wanted = createHmac('sha256', this.key).update(`${head}.${payload}`).digest();
+    const shown = Buffer.from(signature, 'base64url');
+    if (shown.length !== wanted.length || !timingSafeEqual(shown, wanted))
+      return refused('The signature of the access token does not fit the key.');
+    const { exp, sub } = claims;
+    if (typeof exp !== 'number' || exp * 1000 <= this.nowMs())
+      return refused('The access token has expired, or does not say when it will.');
+    if (typeof sub === 'string' && this.users.size < mostUsers) this.users.add(sub);
+    return undefined;
+  }
+}
+
+const claimsOf = (part: string): Readonly<Record<string, unknown>> | undefined =>
+  objectIn(Buffer.from(part, 'base64url').toString('utf8'));
+
+/** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
+export class ConnectGate {
+  readonly counts = { refused: 0, throttled: 0 };
+
+  constructor(private readonly knobs: Pick<BenchHubKnobs, 'refuse' | 'throttle'>) {}
+
+  refusal({ headers }: IncomingMessage): Refusal | undefined {
+    if (isProbe(headers)) return undefined;
+    const { refuse = 0, throttle } = this.knobs;
+    if (this.counts.refused < refuse) {
+      this.counts.refused++;
+      return { status: 503, text: 'This connect is refused on purpose (--refuse).' };
+    }
+    if (throttle === undefined || this.counts.throttled >= throttle.count) return undefined;
+    this.counts.throttled++;
+    return {
+      status: 429,
+      text: 'This connect is throttled on purpose (--throttle).',
+      headers: { 'Retry-After': String(throttle.retryAfterS) },
+    };
+  }
+}
+
+interface BenchHubCounts extends Readonly<DeliveryCounts> {
+  readonly refused: number;
+  readonly throttled: number;
+  readonly invocations: number;
+}
+
+export interface BenchHub {
+  readonly url: string;
+  readonly connectionCount: number;
+  readonly counts: BenchHubCounts;
+  /** Who was let in by a token, where one is wanted. */
+  readonly users: ReadonlySet<string>;
+  dispose(): Promise<void>;
+}
+
+/** Of the largest payload of scenarios, with room for what is around it; a client leaves it unread for a while. */
+export const longestBytes = largestPayloadBytes + 1024 * 1024;
+
+interface BenchConnection extends Terminable {
+  readonly id: string;
+  groups: Set<string> | undefined;
+  invocations: number;
+  pauseReading(): void;
+  tick(nowMs: number): void;
+}
+
+/** What the embedded hub has in common, whichever generation of SignalR it serves: connections, groups, and its knobs. */
+export abstract class BenchServer<Connection extends BenchConnection>
+  extends ConnectionServer<Connection>
+  implements BenchHub
+{
+  readonly contracts: Contracts;
+  readonly maxUnreadBytes: number;
+  readonly deliveries: HubDeliveries;
+  readonly chat = new ChatRooms();
+  url = '';
+  protected readonly connections = new Map<string, Connection>();
+  protected readonly groups = new HubGroups<Connection>();
+  protected readonly gate: ConnectGate;
+  protected readonly tokenCheck: HubTokens | undefined;
+  private invocations = 0;
+
+  constructor(protected readonly options: BenchHubOptions) {
+    super(options.maxMessageBytes ?? longestBytes);
+    this.contracts = options.dialect ?? 'both';
+    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
+    this.deliveries = new HubDeliveries(options, this);
+    this.gate = new ConnectGate(options);
+    this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
+  }
+
+  get users(): ReadonlySet<string> {
+    return this.tokenCheck?.users ?? new Set();
+  }
+
+  get connectionCount(): number {
+    return this.connections.size;
+  }
+
+  get counts(): BenchHubCounts {
+    return { ...this.deliveries.counts, ...this.gate.counts, invocations: this.invocations };
+  }
+
+  get isHeld(): boolean {
+    return this.deliveries.isHeld;
+  }
+
+  onHold(): void {
+    for (const connection of this.all) connection.pauseReading();
+  }
+
+  abstract onRelease(): void;
+
+  closing(connection: Connection): void {
+    this.connections.delete(connection.id);
+    this.groups.leaveAll(connection);
+  }
+
+  gone(connection: Connection): void {
+    this.remove(connection);
+  }
+
+  /** Carries out what a connection has called, and counts it. @returns why the connection is closed on purpose, if it is */
+  protected counted({ invocations }: Connection, carryOut: () => void): string | undefined {
+    this.invocations++;
+    carryOut();
+    const { closeAfter = 0 } = this.options;
+    return closeAfter > 0 && invocations >= closeAfter
+      ? `Closed on purpose after ${closeAfter} invocations (--close-after).`
+      : undefined;
+  }
+
+  protected tick(): void {
+    if (this.isHeld) return;
+    for (const connection of this.all) connection.tick(this.tickMs);
+  }
+
+  protected sayGoodbye(): void {
+    this.deliveries.dispose();
+  }
+}
+
+/** The embedded hub: methods of both bench contracts, with faults and delays on request. */
 
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 

@@ -1,6 +1,6 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
 import { groupedBy } from '../../base/collect';
-import { reasonOf } from '../http/faults';
+import { reasonOf } from '../http/loopbackServer';
 import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';

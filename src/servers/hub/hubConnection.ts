@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/frameReader';
-import { jsonProtocol } from '../hubProtocol/jsonProtocol';
 import {
+  jsonProtocol,
   agreeOnProtocol,
   handshakeErrorFrame,
   handshakeFailed,
@@ -10,7 +10,7 @@ import {
 import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import { hand } from '../http/faults';
+import { hand } from '../http/loopbackServer';
 import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
 
 export interface ConnectionHost {

@@ -1,7 +1,11 @@
 /** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
-import { ConnectionServer, loopbackHost, type Terminable } from '../http/loopbackServer';
-import type { Refusal } from '../http/ownRequests';
+import {
+  ConnectionServer,
+  loopbackHost,
+  type Terminable,
+  type Refusal,
+} from '../http/loopbackServer';
 import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';

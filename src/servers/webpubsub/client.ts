@@ -1,6 +1,6 @@
 /** Clients of Web PubSub, and what is on its way to them. */
 import { inBackground } from '../../base/background';
-import { reasonOf } from '../http/faults';
+import { reasonOf } from '../http/loopbackServer';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import {

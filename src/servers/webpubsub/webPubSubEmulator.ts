@@ -20,9 +20,15 @@ import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
 import { answerRest } from '../service/rest';
 import type { WebPubSubEmulatorOptions } from '../service/emulatorOptions';
-import { admit, readConnect, type ConnectRequest } from './admission';
+import {
+  admit,
+  readConnect,
+  type ConnectRequest,
+  carryOut,
+  raiseMessage,
+  sourceOf,
+} from './clientRequests';
 import { Client, type Admission, type PubSubHost, type PubSubHub } from './client';
-import { carryOut, raiseMessage, sourceOf } from './clientRequests';
 import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
 import { webPubSubRest } from './pubSubRest';
 

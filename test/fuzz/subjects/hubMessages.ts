@@ -8,9 +8,11 @@ import {
   type IHubProtocol,
 } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import { jsonProtocol } from '../../../src/servers/hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../../../src/servers/hubProtocol/messagePackProtocol';
-import { agreeOnProtocol } from '../../../src/servers/hubProtocol/protocols';
+import {
+  jsonProtocol,
+  messagePackProtocol,
+  agreeOnProtocol,
+} from '../../../src/servers/hubProtocol/protocols';
 import type { ServerProtocol } from '../../../src/servers/hubProtocol/serverProtocol';
 import { handshakeEnd } from '../../../src/wire/hub/webSocketConnection';
 import { ConnectFailure } from '../../../src/wire/connectFailure';

@@ -7,7 +7,7 @@ import { startAppServer } from '../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../src/servers/azureSignalr/serviceEmulator';
 import { startClassicHub } from '../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../src/servers/hub/benchHub';
-import { defectWarning } from '../../../src/servers/http/faults';
+import { defectWarning } from '../../../src/servers/http/loopbackServer';
 import { startWebPubSubEmulator } from '../../../src/servers/webpubsub/webPubSubEmulator';
 import { hubMethods } from '../../../src/usecases/registry';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../../src/wire/message/hubCodec';

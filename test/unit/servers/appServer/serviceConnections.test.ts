@@ -4,7 +4,7 @@ import {
   endAdvice,
   type ServerConnection,
 } from '../../../../src/servers/appServer/serviceConnection';
-import { ServerConnections } from '../../../../src/servers/appServer/serviceConnections';
+import { ServerConnections } from '../../../../src/servers/appServer/appServer';
 import { serviceType } from '../../../../src/wire/service/serviceMessage';
 import { VirtualTime } from '../../../fakes/virtualTime';
 

@@ -4,8 +4,7 @@ import {
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
-import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
+import { jsonProtocol, messagePackProtocol } from '../../../../src/servers/hubProtocol/protocols';
 import {
   serviceType,
   type Payloads,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jsonProtocol } from '../../../../src/servers/hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
+import { jsonProtocol, messagePackProtocol } from '../../../../src/servers/hubProtocol/protocols';
 import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
 import type { AzureSignalrOptions } from '../../../../src/servers/service/emulatorOptions';
 import {

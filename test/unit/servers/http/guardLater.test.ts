@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
-import { defectWarning } from '../../../../src/servers/http/faults';
 import {
+  defectWarning,
   guardLater,
   listenOnLoopback,
   loopbackServer,

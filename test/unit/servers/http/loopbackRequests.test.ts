@@ -6,7 +6,7 @@ import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { refusalOf } from '../../../../src/servers/http/ownRequests';
+import { refusalOf } from '../../../../src/servers/http/loopbackServer';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { serveMetrics } from '../../../../src/run/export/liveOutputs';

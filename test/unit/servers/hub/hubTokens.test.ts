@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
-import { HubTokens } from '../../../../src/servers/hub/refusals';
+import { HubTokens } from '../../../../src/servers/hub/benchHub';
 
 const key = 'the key of the hub';
 const nowMs = 1_000_000_000_000;

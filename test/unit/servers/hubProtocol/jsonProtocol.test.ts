@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { jsonProtocol, jsonText } from '../../../../src/servers/hubProtocol/jsonProtocol';
-import { messagePackProtocol } from '../../../../src/servers/hubProtocol/messagePackProtocol';
+import {
+  jsonProtocol,
+  jsonText,
+  messagePackProtocol,
+} from '../../../../src/servers/hubProtocol/protocols';
 import { encodeValue, MessagePackExtension } from '../../../../src/wire/message/messagePack';
 
 describe('the hub protocols of servers', () => {
