@@ -64,7 +64,7 @@ export async function output(
   return text;
 }
 
-/** What Node gets that measures a client: our engine has the young generation of a run's workers, `semiSpaceMb` of `workerProcesses.ts`. */
+/** What Node gets that measures a client: our engine has the young generation of a run's workers, `semiSpaceMb` of `startRun.ts`. */
 export const flagsOf = (client) =>
   /^(signalr|ws)\b/.test(client) ? [] : ['--max-semi-space-size=2'];
 

@@ -10,7 +10,7 @@ import { connectNats } from '../out/src/agents/bus/natsBus.js';
 import { ReferenceClock } from '../out/src/agents/clock/referenceClock.js';
 import { subjectsOf } from '../out/src/agents/messages.js';
 import { LatencyHistogram } from '../out/src/measure/histogram.js';
-import { workersOfAgent, connectionsOfAgent } from '../out/src/plan/agents.js';
+import { workersOfAgent, connectionsOfAgent } from '../out/src/plan/plan.js';
 import { buildPlan } from '../out/src/plan/buildPlan.js';
 import { machineClock } from '../out/src/engine/machineClock.js';
 import { Recorder } from '../out/src/engine/recorder.js';

@@ -29,7 +29,7 @@ import { onDemand, type OnDemand } from './loadOnDemand';
 import { addServe } from './tree/serveTree';
 import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './tree/agentTree';
 import { parseDurationMs } from '../base/units';
-import { fastestReplay, slowestReplay } from '../usecases/cases/replay';
+import { fastestReplay, slowestReplay } from '../usecases/cases/session';
 
 // Written out: where they are defined comes with code that only some commands load.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];

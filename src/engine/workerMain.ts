@@ -71,7 +71,7 @@ async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Pro
   return {
     codec: codecFor(protocol, endpoint),
     ...(hasSessions && {
-      sessions: await import(/* webpackMode: "eager" */ './send/sessionSenders.js'),
+      sessions: await import(/* webpackMode: "eager" */ './send/sessionSender.js'),
     }),
     ...(persists && {
       Persistent: (await import(/* webpackMode: "eager" */ '../wire/service/persistentSends.js'))

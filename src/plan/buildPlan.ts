@@ -6,11 +6,17 @@ import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { maximumSteps, repeatsIn, silentRounds, stepsOf, scenarioAt } from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
-import { payloadOf } from '../usecases/entryPayload';
+import { payloadOf, hubRunOf } from '../usecases/useCase';
 import { findUseCase } from '../usecases/registry';
-import { hubRunOf } from '../usecases/useCase';
-import { split } from './agents';
-import type { Plan, PlanLife, WorkerPlan, PlanEntry, PlanGroups, PlanStep } from './plan';
+import {
+  split,
+  type Plan,
+  type PlanLife,
+  type WorkerPlan,
+  type PlanEntry,
+  type PlanGroups,
+  type PlanStep,
+} from './plan';
 
 interface PlanOptions {
   /** Of all agents; at most one per connection, at least one per agent. */

@@ -10,7 +10,6 @@ import type {
 } from '../scenario/scenario';
 import type { PayloadSize } from '../usecases/payloadSizes';
 import type { HubRun } from '../usecases/useCase';
-import type { ReplayTracks } from './replayTracks';
 
 /** Distribution of a sender's intervals; their mean is that of the entry. */
 export interface PlanIntervals {
@@ -118,4 +117,103 @@ export interface Plan extends Pick<
   /** Agents are processes of one machine with one worker each. */
   readonly oneClock?: true;
   readonly workers: readonly WorkerPlan[];
+}
+
+/**
+ * An *agent* is one process that generates load with its own workers. Agent a of N with w workers each has the
+ * workers a·w … a·w + w − 1; connection i belongs to worker i mod (N·w).
+ */
+
+type Shared = Pick<Plan, 'agents' | 'workers'>;
+
+export const agentsOf = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
+
+/** Whether agents have different clocks. */
+export const haveOwnClocks = (plan: Pick<Plan, 'agents' | 'oneClock'>): boolean =>
+  agentsOf(plan) > 1 && plan.oneClock !== true;
+
+const workersEach = (plan: Shared): number => plan.workers.length / agentsOf(plan);
+
+export const agentOfWorker = (plan: Shared, worker: number): number =>
+  Math.floor(worker / workersEach(plan));
+
+export const agentOfConnection = (plan: Shared, connection: number): number =>
+  agentOfWorker(plan, connection % plan.workers.length);
+
+export function workersOfAgent(plan: Shared, agent: number): number[] {
+  const each = workersEach(plan);
+  return Array.from({ length: each }, (_, at) => agent * each + at);
+}
+
+export function connectionsOfAgent(
+  plan: Shared & Pick<Plan, 'connections'>,
+  agent: number,
+): Uint32Array {
+  const own: number[] = [];
+  for (let index = 0; index < plan.connections; index++)
+    if (agentOfConnection(plan, index) === agent) own.push(index);
+  return Uint32Array.from(own);
+}
+
+/** Whole parts that differ by at most one. */
+export function split(total: number, parts: number): number[] {
+  return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
+}
+
+/**
+ * A recording prepared for sending. All threads of a process share its memory: workers copy and parse nothing, so a
+ * replay has one process.
+ */
+export interface ReplayTracks {
+  /** Recorded clients; connection i replays client i mod `clients`. */
+  readonly clients: number;
+  /** Time over which the replays of one client start, microseconds. */
+  readonly spreadUs: number;
+  /** Index of each client's first operation, then the number of operations. */
+  readonly first: Uint32Array;
+  /** Due time of each operation, microseconds from the start of its client; rising. */
+  readonly dueUs: Float64Array;
+  /** Index of the call it counts as. */
+  readonly call: Uint16Array;
+  readonly flags: Uint8Array;
+  /** Position of its message in `bytes`, and how many bytes are arguments. */
+  readonly at: Uint32Array;
+  readonly length: Uint32Array;
+  readonly payloadBytes: Uint32Array;
+  /** Offset of the stamp, for Web PubSub of the acknowledgement id; or {@link noStamp}. */
+  readonly stampAt: Uint32Array;
+  /** Operation that opened the stream which this one cancels or ends; else its own index. */
+  readonly of: Uint32Array;
+  /** Messages in the protocol of the run. */
+  readonly bytes: Uint8Array;
+  /** By call: the one under which items of its stream are counted; −1 without a stream. */
+  readonly itemsOf: readonly number[];
+}
+
+export const noStamp = 0xffffffff;
+
+export const replayFlag = {
+  /** An answer is expected. */
+  answered: 1,
+  /** The answer was an error. */
+  refused: 2,
+  /** Cancels a stream. */
+  cancels: 4,
+  /** Opens a stream that is cancelled later. */
+  isCancelled: 8,
+  /** Ends an upload stream. */
+  ends: 16,
+} as const;
+
+/** Operations that are no calls. */
+export const uncounted = replayFlag.cancels | replayFlag.ends;
+
+/** Start of a connection's replay, microseconds from the start of the step. */
+export function replayBeginUs(
+  { clients, spreadUs }: Pick<ReplayTracks, 'clients' | 'spreadUs'>,
+  connection: number,
+  connections: number,
+): number {
+  const copies = Math.ceil(connections / clients);
+  return (Math.floor(connection / clients) * spreadUs) / copies;
 }

@@ -8,8 +8,7 @@ import {
 } from '../usecases/sessionSteps';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
-import { agentsOf, connectionsOfAgent } from './agents';
-import type { Plan, PlanEntry, PlanStep } from './plan';
+import { agentsOf, connectionsOfAgent, type Plan, type PlanEntry, type PlanStep } from './plan';
 import { randomFor } from './draws';
 
 /**

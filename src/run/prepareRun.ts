@@ -9,7 +9,7 @@ import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy } from '../results/scenarioCopy';
 import { withPayloadFile } from '../engine/prepare/payloadFiles';
 import { planForMachine, type PlanDeps } from '../engine/lead/machineLimits';
-import type { Run } from '../engine/lead/conductor';
+import type { Run } from '../engine/lead/run';
 import type { StepSource } from '../engine/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
 import { withIdentities, type OpenTarget, type TargetContext } from '../targets/target';

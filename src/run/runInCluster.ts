@@ -11,7 +11,7 @@ import { type ClusterWords, Kubectl } from '../agents/kubernetes/kubectl';
 import type { ClusterRun } from '../agents/kubernetes/manifest';
 import { subjectsOf } from '../agents/messages';
 import { isOver } from '../agents/view/viewRun';
-import type { StopReason } from '../engine/lead/conductor';
+import type { StopReason } from '../engine/lead/run';
 import { connectBus } from './connectBus';
 import type { FinishedRun } from './keepResult';
 import {

@@ -6,7 +6,7 @@ import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
 import { readCalibrations } from '../results/historyFiles';
 import { searchStepOf } from '../plan/buildPlan';
-import type { Run, StopReason } from '../engine/lead/conductor';
+import type { Run, StopReason } from '../engine/lead/run';
 import { SearchedSteps } from '../engine/lead/stepSource';
 import { keepResult, SnapshotStore, type FinishedRun } from './keepResult';
 import type { PreparedRun, RunParts } from './prepareRun';

@@ -10,7 +10,7 @@ import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
 import { peakOf, maximumSteps, repeatsIn, stepCount } from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { streamsOf } from '../usecases/registry';
-import { payloadOf } from '../usecases/entryPayload';
+import { payloadOf } from '../usecases/useCase';
 import { callsEachInterval } from '../usecases/sessionSteps';
 import { emulatedTexts, howTexts } from '../measure/show/panelStrings';
 

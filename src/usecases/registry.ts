@@ -6,6 +6,7 @@ import {
   frequentJoinLeaveGroup,
   sendToClient,
   sendToGroup,
+  streamingEcho,
 } from './cases/hubSends';
 import { invoke } from './cases/invoke';
 import {
@@ -16,9 +17,7 @@ import {
   restSendToGroup,
   restSendToUser,
 } from './cases/restSends';
-import { replay } from './cases/replay';
-import { session } from './cases/session';
-import { streamingEcho } from './cases/streamingEcho';
+import { replay, session } from './cases/session';
 import type { Parameters } from './parameters';
 import type { StreamShape } from './streams';
 import { hubRunOf, type UseCase, type HubMethod } from './useCase';

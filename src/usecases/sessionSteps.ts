@@ -1,8 +1,7 @@
 /** Steps of a session. A scenario keeps them as JSON text, with defaults filled in. */
-import { ownArguments, placeholdersIn, type OwnArgument } from './ownArguments';
+import { ownArguments, placeholdersIn, type OwnArgument, argumentSizes } from './ownArguments';
 import type { Parameters } from './parameters';
 import type { PayloadSize } from './payloadSizes';
-import { argumentSizes } from './textSizes';
 
 /** `others`: all of the group named in the call, else everyone, without the caller. */
 export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] as const;

@@ -1,7 +1,7 @@
 import { membershipMethods } from '../base/message';
 import type { ClientPermission, Service } from '../base/serviceTraits';
 import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
-import type { WireSize, PayloadSize } from './payloadSizes';
+import { type WireSize, type PayloadSize, meanOf, parsePayloadSizes } from './payloadSizes';
 import {
   deliveriesOfStep,
   isCounted,
@@ -11,8 +11,14 @@ import {
   argumentsOfStep,
   callsOf,
 } from './sessionSteps';
-import { itemsDown, type StreamDirection, type StreamShape } from './streams';
-import { ownArguments, rowPlaceholders, type RowPlaceholder } from './ownArguments';
+import {
+  itemsDown,
+  type StreamDirection,
+  type StreamShape,
+  itemBytes,
+  ownStreamOf,
+} from './streams';
+import { ownArguments, rowPlaceholders, type RowPlaceholder, argumentBytes } from './ownArguments';
 
 /** Once per connection, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
@@ -237,4 +243,33 @@ export function rowsUsed({
       .flatMap(({ step }) => rowPlaceholders(argumentsOfStep(step)))
       .map((placeholder) => ({ key: 'steps', placeholder })),
   ];
+}
+
+interface EntryPayload {
+  /** Empty when nothing is sent. */
+  readonly sizes: readonly PayloadSize[];
+  /** Mean bytes of a message; 0 when nothing is sent. */
+  readonly meanBytes: number;
+}
+
+/** By `arguments`, else `messageSizes`, else `messageSize`. */
+export function payloadOf(parameters: Parameters): EntryPayload {
+  const sizes = sizesOf(parameters);
+  const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);
+  return { sizes, meanBytes: Math.round(mean) };
+}
+
+function sizesOf(parameters: Parameters): readonly PayloadSize[] {
+  const { messageSizes, messageSize, arguments: args } = parameters;
+  if (typeof args === 'string') {
+    const stream = ownStreamOf(parameters);
+    const bytes =
+      stream === undefined ? argumentBytes(ownArguments(args)) : itemBytes(stream, parameters);
+    return [{ bytes, weight: 1 }];
+  }
+  if (typeof messageSizes === 'string') {
+    const read = parsePayloadSizes(messageSizes);
+    if ('sizes' in read) return read.sizes;
+  }
+  return typeof messageSize === 'number' ? [{ bytes: messageSize, weight: 1 }] : [];
 }

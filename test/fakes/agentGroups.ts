@@ -1,9 +1,14 @@
 import { seededRandom, type Random } from '../../src/base/random';
-import { Conductor, type ConductorContext } from '../../src/engine/lead/conductor';
-import type { Run } from '../../src/engine/lead/conductor';
+import { Conductor } from '../../src/engine/lead/conductor';
+import type { ConductorContext, Run } from '../../src/engine/lead/run';
 import type { ClockSample } from '../../src/measure/sample';
-import { agentOfConnection, agentOfWorker, agentsOf, workersOfAgent } from '../../src/plan/agents';
-import type { Plan } from '../../src/plan/plan';
+import {
+  agentOfConnection,
+  agentOfWorker,
+  agentsOf,
+  workersOfAgent,
+  type Plan,
+} from '../../src/plan/plan';
 import { groupsIn, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import {

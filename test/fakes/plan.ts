@@ -1,7 +1,6 @@
 import { defaultSlo } from '../../src/base/slo';
-import { split } from '../../src/plan/agents';
+import { split, type Plan, type PlanEntry, type PlanStep } from '../../src/plan/plan';
 import { planEntryOf } from '../../src/plan/buildPlan';
-import type { Plan, PlanEntry, PlanStep } from '../../src/plan/plan';
 import type { Parameters } from '../../src/usecases/parameters';
 
 export const shortStep: PlanStep = {

@@ -6,7 +6,7 @@ import { Receiver } from '../../src/engine/receive/receiver';
 import { Recorder } from '../../src/engine/recorder';
 import type { EntrySender } from '../../src/engine/send/entrySender';
 import { ReplaySender } from '../../src/engine/send/replaySender';
-import type { MessageRows } from '../../src/engine/send/messageRows';
+import type { MessageRows } from '../../src/engine/send/messageShape';
 import { SessionSender } from '../../src/engine/send/sessionSender';
 import { callsOf, stepsIn } from '../../src/usecases/sessionSteps';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';

@@ -1,5 +1,5 @@
 import type { Random } from '../../src/base/random';
-import type { StepOutcome } from '../../src/engine/lead/capacitySearch';
+import type { StepOutcome } from '../../src/engine/lead/stepSource';
 
 /** A server as a search sees it: it holds a value or does not, and may change by what it has borne. */
 export interface SimulatedServer {

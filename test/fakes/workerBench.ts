@@ -6,7 +6,7 @@ import { groupsIn, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker } from '../../src/messages/worker';
 import { memberMemory, SharedMembers } from '../../src/engine/prepare/sharedMembers';
 import { reachMemory, SharedReach } from '../../src/engine/prepare/sharedReach';
-import * as sessions from '../../src/engine/send/sessionSenders';
+import * as sessions from '../../src/engine/send/sessionSender';
 import { WorkerRun } from '../../src/engine/workerRun';
 import { endpointOf } from './endpoint';
 import { HubSide } from './hubSide';

@@ -1,4 +1,5 @@
-import { Conductor, type ConductorContext } from '../../src/engine/lead/conductor';
+import { Conductor } from '../../src/engine/lead/conductor';
+import type { ConductorContext } from '../../src/engine/lead/run';
 import type { Plan, PlanStep } from '../../src/plan/plan';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import { noConnections, type WorkerSample } from '../../src/measure/sample';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Run } from '../../src/engine/lead/conductor';
+import type { Run } from '../../src/engine/lead/run';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHub, startHubHere, type HubHere } from '../fakes/loadHub';
 import { closedPort } from '../fakes/loadPeers';

@@ -10,7 +10,7 @@ import type {
 } from '../../src/measure/summary';
 import { generatorCodes, judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
-import type { Run } from '../../src/engine/lead/conductor';
+import type { Run } from '../../src/engine/lead/run';
 import { startRun } from '../../src/engine/lead/startRun';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import type { Scenario } from '../../src/scenario/scenario';

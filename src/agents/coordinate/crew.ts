@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan';
 import type { StartWorkers } from '../../messages/worker';
 import { buildRunPlan } from '../../plan/buildPlan';
 import type { Override } from '../../scenario/read/overrides';
-import type { Run } from '../../engine/lead/conductor';
+import type { Run } from '../../engine/lead/run';
 import { missingForRun, type MachineLimits } from '../../engine/lead/machineLimits';
 import { leadRun } from '../../engine/lead/startRun';
 import type { StepSource } from '../../engine/lead/stepSource';

@@ -1,6 +1,6 @@
 import type { WorkerSample } from '../../measure/sample';
 import type { AgentProgress } from '../../measure/summary';
-import { ReportedCpu } from '../../engine/lead/reportedCpu';
+import { ReportedCpu } from '../../engine/machineClock';
 import { InOrder } from '../bus/logWriter';
 import type { Beat, Member, NumberedFact } from '../messages';
 

@@ -2,7 +2,7 @@ import { deferred } from '../../base/deferred';
 import { Emitter, type Disposable } from '../../base/event';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
-import type { StopReason } from '../../engine/lead/conductor';
+import type { StopReason } from '../../engine/lead/run';
 import type { Bus } from '../bus/bus';
 import { LogWriter } from '../bus/logWriter';
 import {

@@ -5,11 +5,16 @@ import { groupParameters } from '../../usecases/parameters';
 import type { PayloadSize, WireSize } from '../../usecases/payloadSizes';
 import { findUseCase, useCases } from '../../usecases/registry';
 import type { StreamShape } from '../../usecases/streams';
-import { hubRunOf, type HubRun, type OwnCall, type UseCase } from '../../usecases/useCase';
+import {
+  hubRunOf,
+  payloadOf,
+  type HubRun,
+  type OwnCall,
+  type UseCase,
+} from '../../usecases/useCase';
 import type { HubProtocol, Scenario, ScenarioEntry, Subprotocol } from '../../scenario/scenario';
 import { say, sentence, type Words } from '../../base/sentence';
 import { formatBytes, formatCount } from '../../base/units';
-import { payloadOf } from '../../usecases/entryPayload';
 import { callsOf, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';

@@ -3,7 +3,7 @@ import { Crew } from '../../agents/coordinate/crew';
 import { mostMessageBytes, newRunId, subjectsOf } from '../../agents/messages';
 import { RunPublisher } from '../../agents/view/publishRun';
 import type { Bus } from '../../agents/bus/bus';
-import type { StopReason } from '../../engine/lead/conductor';
+import type { StopReason } from '../../engine/lead/run';
 import type { Scenario } from '../../scenario/scenario';
 import type { Plan } from '../../plan/plan';
 import {

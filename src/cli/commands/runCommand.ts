@@ -16,7 +16,7 @@ import { usualCounterFile } from '../../scenario/read/buildScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { prepareRun, type PreparedRun, type RunParts } from '../../run/prepareRun';
 import type { FinishedRun } from '../../run/keepResult';
-import type { StopReason } from '../../engine/lead/conductor';
+import type { StopReason } from '../../engine/lead/run';
 import { runSession, type RunSession } from '../../run/runSession';
 import { readNamedFile } from '../../run/textFile';
 import type { ScenarioParser } from '../../run/scenarioFile';

@@ -1,6 +1,6 @@
 import { inBackground } from '../../base/background';
 import { leavingUs } from '../../base/measuringLimits';
-import { reconnectDelayMs } from '../../plan/arrivals';
+import type { Random } from '../../base/random';
 import { randomFor } from '../../plan/draws';
 import type { Plan, PlanLife } from '../../plan/plan';
 import { ConnectFailure } from '../../wire/connectFailure';
@@ -236,3 +236,25 @@ export class Reconnector {
 
 /** Least pause between two tries of one connection, so that a delay of 0 is no busy loop. */
 const leastPauseMs = 20;
+
+/** Delays of `withAutomaticReconnect` in the official clients; the last one repeats. */
+const signalrMs = [0, 2000, 10_000, 30_000];
+const longestMs = 30_000;
+
+export function reconnectDelayMs(
+  { policy, delayMs }: Pick<PlanLife, 'policy' | 'delayMs'>,
+  attempt: number,
+  random: Random,
+): number {
+  switch (policy) {
+    case 'atOnce':
+      return attempt === 0 ? 0 : delayMs;
+    case 'fixed':
+      return delayMs;
+    case 'exponential':
+      // Spread over 50 % to 150 %, so that they do not all come back at once.
+      return Math.min(longestMs, delayMs * 2 ** Math.min(attempt, 30)) * (0.5 + random.next());
+    case 'signalr':
+      return signalrMs[Math.min(attempt, signalrMs.length - 1)]!;
+  }
+}

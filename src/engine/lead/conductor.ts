@@ -19,18 +19,17 @@ import { RunTotals } from '../../measure/total/runTotals';
 import type { StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import { RateWindows, TickMerger } from '../../measure/total/tickMerger';
-import { agentOfWorker, workersOfAgent } from '../../plan/agents';
-import type { Plan, PlanStep } from '../../plan/plan';
+import { agentOfWorker, workersOfAgent, type Plan, type PlanStep } from '../../plan/plan';
 import type { FromWorker, WorkerHost } from '../../messages/worker';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
-import { connectLimitMs, prepareLimitMs } from '../phaseLimits';
-import { LostAgents } from './lostAgents';
-import { type ConductorContext, type WhyEnded, type Run, runSummary, type StopReason } from './run';
-import { ListedSteps, type StepSource } from './stepSource';
-import { MemberNews } from './memberNews';
-import { did, EndedEarly, Waiting, waits, WorkerReports } from './waiting';
+import { LostAgents, MemberNews } from './agents';
 import {
+  type ConductorContext,
+  type WhyEnded,
+  type Run,
+  runSummary,
+  type StopReason,
   agentsAt,
   connectionProgress,
   connectionsOf,
@@ -43,9 +42,17 @@ import {
   stepProgress,
   targetLost,
   unreachableWords,
-} from './progress';
-
-export type { ConductorContext, Run, StopReason } from './run';
+} from './run';
+import { ListedSteps, type StepSource } from './stepSource';
+import {
+  connectLimitMs,
+  did,
+  EndedEarly,
+  prepareLimitMs,
+  Waiting,
+  waits,
+  WorkerReports,
+} from './waiting';
 
 /** Phases: connect, prepare, then for each step warm up, measure, drain; at last close. */
 export class Conductor implements Run {

@@ -1,5 +1,4 @@
-import { agentOfWorker } from '../../plan/agents';
-import type { Plan } from '../../plan/plan';
+import { agentOfWorker, type Plan } from '../../plan/plan';
 import { groupsIn, type Population, reachesMany } from '../../plan/population';
 import type { Unsettled } from '../../measure/sample';
 import type { MembershipReport } from '../../messages/worker';

@@ -10,8 +10,11 @@ import {
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { ConnectFailure, shownText } from '../../wire/connectFailure';
 import type { ServiceFailure } from '../../wire/rest/restCalls';
-import { answerTimeoutMs, preparedAtOnce } from '../phaseLimits';
 import type { SharedMembers } from './sharedMembers';
+
+export const preparedAtOnce = 100;
+/** Timeout of a call during preparation. */
+export const answerTimeoutMs = 10_000;
 
 /** Client methods that bring ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];

@@ -46,7 +46,7 @@ export interface ThreadStart extends WorkerStart {
   readonly reach?: SharedArrayBuffer | undefined;
   /** See {@link import('../machineClock').steeredClock}. */
   readonly clock?: SharedArrayBuffer | undefined;
-  /** See {@link import('../send/messageRows').MessageRows}. */
+  /** See {@link import('../send/messageShape').MessageRows}. */
   readonly rows?: SharedArrayBuffer | undefined;
 }
 

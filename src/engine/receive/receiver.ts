@@ -1,8 +1,7 @@
 /** Recognises deliveries, matches them to their stamps and counts them. */
 import { isHubProtocol } from '../../base/message';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
-import { agentOfWorker, haveOwnClocks } from '../../plan/agents';
-import type { Plan } from '../../plan/plan';
+import { agentOfWorker, haveOwnClocks, type Plan } from '../../plan/plan';
 import { entryOfSource, reachesMany, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
 import { shownText } from '../../wire/connectFailure';

@@ -4,16 +4,23 @@ import type { Completion, Invocation, StreamItem } from '../../wire/message/hubM
 import type { PersistentSends } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
-import type { MessageRows } from './messageRows';
+import type { MessageRows } from './messageShape';
 import type { Preparation } from '../prepare/preparation';
 import type { SharedMembers } from '../prepare/sharedMembers';
 import type { MembersElsewhere } from '../prepare/membersElsewhere';
 import type { SharedReach } from '../prepare/sharedReach';
 import type { Random } from '../../base/random';
-import { Activity } from '../../plan/activity';
+import {
+  Activity,
+  drawnTiming,
+  drawsOf,
+  evenTiming,
+  jitterTiming,
+  DrawnPace,
+  Pace,
+  type Pacing,
+} from '../../plan/pace';
 import { intervalSeed, randomFor } from '../../plan/draws';
-import { drawnTiming, drawsOf, evenTiming, jitterTiming } from '../../plan/intervals';
-import { DrawnPace, Pace, type Pacing } from '../../plan/pace';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
 import { ranksOf, sendersOf, type Population } from '../../plan/population';
 
@@ -35,7 +42,7 @@ export type TakeItem = (at: ReceivedMessage, call: number, payloadBytes: number)
 
 /** Loaded only for plans with sessions. */
 export interface SessionParts {
-  readonly Sender: new (...parts: SenderParts) => EntrySender;
+  readonly SessionSender: new (...parts: SenderParts) => EntrySender;
   readonly ReplaySender: new (...parts: SenderParts) => EntrySender;
 }
 

@@ -1,7 +1,6 @@
-import { digitsOf, messageMaker, type MessageMaker } from './messageShape';
+import { digitsOf, messageMaker, type MessageMaker, RowTemplates } from './messageShape';
 import { PairTable } from '../../measure/sequence';
-import { agentOfWorker, agentsOf, connectionsOfAgent } from '../../plan/agents';
-import type { PlanStep } from '../../plan/plan';
+import { agentOfWorker, agentsOf, connectionsOfAgent, type PlanStep } from '../../plan/plan';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
@@ -28,7 +27,6 @@ import {
   type StepPacing,
   type StepWindow,
 } from './entrySender';
-import { RowTemplates } from './messageRows';
 
 /** Source, receiver and expected deliveries of a message. */
 interface Aim {

@@ -4,8 +4,8 @@ import {
   replayFlag,
   uncounted,
   type ReplayTracks,
-} from '../../plan/replayTracks';
-import type { PlanStep } from '../../plan/plan';
+  type PlanStep,
+} from '../../plan/plan';
 import { ranksOf, sendersOf } from '../../plan/population';
 import { isHubProtocol } from '../../base/message';
 import { PairTable } from '../../measure/sequence';

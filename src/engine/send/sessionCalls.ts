@@ -17,9 +17,8 @@ import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { emptyStamp, readStamp, stampLength, writeHex, type Stamp } from '../../wire/message/stamp';
 import type { Push } from '../recorder';
-import { CallMessages } from './callMessages';
+import { CallMessages, keepers } from './callMessages';
 import { isMissing, type SenderDependencies } from './entrySender';
-import { keepers } from './keptValues';
 import { WaitingQueue, type Heard, type Session, type SessionStepWindow } from './session';
 
 /** See {@link import('./openStream').callNumber}. */

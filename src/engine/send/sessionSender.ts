@@ -1,6 +1,6 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { intervalSeed } from '../../plan/draws';
-import { drawsOf, type Draw } from '../../plan/intervals';
+import { drawsOf, type Draw } from '../../plan/pace';
 import type { PlanStep } from '../../plan/plan';
 import { sessionProgram, type SessionProgram } from '../../plan/sessionProgram';
 import { pausesOf, stepsIn } from '../../usecases/sessionSteps';
@@ -12,11 +12,17 @@ import { codecOf } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
 import { burst, EntrySender, graceUs } from './entrySender';
 import type { ReceivedMessage, SenderParts, StepPacing } from './entrySender';
-import { GroupStays } from './groupStays';
+import {
+  GroupStays,
+  countBrokenOff,
+  follow,
+  Session,
+  type Heard,
+  type SessionStepWindow,
+  type WaitingQueue,
+} from './session';
 import { callNumber } from './openStream';
 import { DueHeap } from './dueQueues';
-import { countBrokenOff, follow, Session } from './session';
-import type { Heard, SessionStepWindow, WaitingQueue } from './session';
 import {
   argumentBytes,
   deliveriesToCaller,
@@ -27,6 +33,8 @@ import {
   waitedInVain,
   type Call,
 } from './sessionCalls';
+
+export { ReplaySender } from './replaySender';
 
 /** Most instructions of one session in one go. */
 const stretch = 256;

@@ -20,9 +20,9 @@ import {
   type HoleContent,
 } from '../../wire/message/messageTemplate';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
+import { digitsOf, ownMessage, payloadBytes, textOfLength } from './messageShape';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';
-import { digitsOf, ownMessage, payloadBytes, textOfLength } from './messageShape';
 import type { OpenStream } from './openStream';
 
 interface StreamMessage {

@@ -9,7 +9,7 @@ import { findBaseline } from '../../results/compare/baseline';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import { machineLimits, missingForRun, missingForScenario } from '../../engine/lead/machineLimits';
-import type { StopReason } from '../../engine/lead/conductor';
+import type { StopReason } from '../../engine/lead/run';
 import { startRun } from '../../engine/lead/startRun';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';

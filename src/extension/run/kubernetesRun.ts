@@ -5,7 +5,7 @@ import { newRunId } from '../../agents/messages';
 import type { Snapshot } from '../../measure/snapshot';
 import { writeCounters } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
-import type { StopReason } from '../../engine/lead/conductor';
+import type { StopReason } from '../../engine/lead/run';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
 import { questionOf, reachOf } from '../../run/consent/reach';

@@ -1,7 +1,6 @@
 import { count, groupedBy } from '../../base/collect';
-import { textBytes } from '../../usecases/ownArguments';
+import { textBytes, mostSizesOfCall } from '../../usecases/ownArguments';
 import type { PayloadSize } from '../../usecases/payloadSizes';
-import { mostSizesOfCall } from '../../usecases/textSizes';
 import type { IdentityColumns } from './identityColumns';
 import type { CallStep } from './kinds';
 import { weightedSizesText, sizeRangeWords, spreadOf, weightedSizes, type Spread } from './spread';

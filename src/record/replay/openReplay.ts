@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { formatCount } from '../../base/units';
-import type { ReplayTracks } from '../../plan/replayTracks';
+import type { ReplayTracks } from '../../plan/plan';
 import { openNamedRecording } from '../recordingFile';
 import { readReplay, type ReplayProtocol } from './readReplay';
 

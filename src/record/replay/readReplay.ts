@@ -2,7 +2,7 @@
 import { count, entryOf } from '../../base/collect';
 import { largestPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
-import { noStamp, replayFlag, type ReplayTracks } from '../../plan/replayTracks';
+import { noStamp, replayFlag, type ReplayTracks } from '../../plan/plan';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
 import {
   hubMessageType,

@@ -1,14 +1,13 @@
 /** Checks of one entry: its groups, the call of the user's own method, its streams, and its dialect. */
 import { formatCount, formatDurationMs } from '../../base/units';
 import { ownArguments, placeholdersIn } from '../../usecases/ownArguments';
-import { payloadOf } from '../../usecases/entryPayload';
+import { payloadOf, hubRunOf } from '../../usecases/useCase';
 import {
   mostOpenStreams,
   openAtOnce,
   ownStreamParameters,
   type StreamShape,
 } from '../../usecases/streams';
-import { hubRunOf } from '../../usecases/useCase';
 import { needsGroups, smallGroup, suggestedGroups, type ScenarioFile } from '../read/buildScenario';
 import { checkReply } from '../read/readArguments';
 import type { ReadEntry } from '../read/readEntries';

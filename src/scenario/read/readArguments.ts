@@ -10,10 +10,10 @@ import {
   placeholderWords,
   type BadPlaceholder,
   type Placeholder,
+  stampProblem,
 } from '../../usecases/ownArguments';
 import { isRowName } from '../../base/personalText';
 import type { Parameters } from '../../usecases/parameters';
-import { stampProblem } from '../../usecases/textSizes';
 import type { Place, Reading } from '../text/scenarioReading';
 import { didYouMean, question, quotable } from '../text/words';
 import { readYaml } from '../text/yamlDocument';

@@ -2,10 +2,16 @@
 import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { refusalOfPath } from '../../usecases/jsonPath';
-import { ownArguments, placeholderNames, placeholdersIn } from '../../usecases/ownArguments';
+import {
+  ownArguments,
+  placeholderNames,
+  placeholdersIn,
+  argumentSizes,
+  mostSizesOfCall,
+  sizesIn,
+} from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
 import { tooLargeTogether } from '../../usecases/payloadSizes';
-import { argumentSizes, mostSizesOfCall, sizesIn } from '../../usecases/textSizes';
 import {
   callReceivers,
   callReplies,

@@ -8,6 +8,7 @@ import {
   text,
   type Parameters,
   type ParameterSpec,
+  number,
 } from '../parameters';
 import { placeholdersIn } from '../ownArguments';
 import {
@@ -87,4 +88,38 @@ export const session: UseCase = {
   traffic: () => undefined,
   run: { preparation: 'nothing', audience: 'self' },
   runWith: runOf,
+};
+
+export const slowestReplay = 0.01;
+export const fastestReplay = 1000;
+
+const replayParameters: readonly ParameterSpec[] = listOf({
+  recording: text(
+    { required: true },
+    'Recording to replay, a file that `record` has written; relative to the scenario file.',
+  ),
+  speed: number(
+    { range: [slowestReplay, fastestReplay], default: 1 },
+    'How many times as fast as recorded: 2 halves every pause.',
+  ),
+  spread: duration(
+    { range: [0, 86_400_000], default: 1000 },
+    'Where recorded clients are replayed several times: over this time the replays begin, one after the other. 0s: all at once.',
+  ),
+});
+
+export const replay: UseCase = {
+  name: 'replay',
+  aliases: [],
+  summary: 'Each sender does what a recorded client did, call by call, at the recorded times.',
+  services: ['hub', 'signalr', 'webpubsub'],
+  parameters: replayParameters,
+  starting: { recording: 'chat.recording.jsonl', speed: '1' },
+  // Known only once the recording is read.
+  traffic: () => undefined,
+  run: { preparation: 'nothing', audience: 'self' },
+  runWith: ({ steps = '[]' }) => ({
+    ...{ preparation: 'nothing', audience: 'self' },
+    session: { steps: String(steps), joins: false, replays: true },
+  }),
 };

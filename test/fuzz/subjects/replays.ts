@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
-import { noStamp } from '../../../src/plan/replayTracks';
+import { noStamp } from '../../../src/plan/plan';
 import { stampLength } from '../../../src/wire/message/stamp';
 import { readRecording } from '../../../src/record/recordingFile';
 import { readReplay, type ReplayProtocol } from '../../../src/record/replay/readReplay';

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../src/measure/snapshot';
 import type { Plan } from '../../../src/plan/plan';
 import { writeCounters } from '../../../src/results/counters/counterFile';
 import { completeResult } from '../../../src/results/completeResult';
-import type { Run, StopReason } from '../../../src/engine/lead/conductor';
+import type { Run, StopReason } from '../../../src/engine/lead/run';
 import type { CommandDeps } from '../../../src/cli/program';
 import type { OpenTarget } from '../../../src/targets/target';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connectLimitMs, prepareLimitMs } from '../../../src/engine/phaseLimits';
+import { connectLimitMs, prepareLimitMs } from '../../../src/engine/lead/waiting';
 import { planOf } from '../../fakes/plan';
 
 describe('the longest time of a phase', () => {

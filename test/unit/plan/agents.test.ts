@@ -5,7 +5,7 @@ import {
   agentOfWorker,
   connectionsOfAgent,
   workersOfAgent,
-} from '../../../src/plan/agents';
+} from '../../../src/plan/plan';
 import { populationsOf } from '../../../src/plan/population';
 import { planOf } from '../../fakes/plan';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { Arrivals } from '../../../src/plan/arrivals';
+import { Arrivals } from '../../../src/engine/connect/ramp';
 import { configSpecs } from '../../../src/scenario/keys/configKeys';
 
 const wait = { batchWaitMs: 500 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { split } from '../../../src/plan/agents';
+import { split, type Plan } from '../../../src/plan/plan';
 import { buildPlan } from '../../../src/plan/buildPlan';
-import type { Plan } from '../../../src/plan/plan';
 import { scenarioWith } from '../capacity/scenarios';
 
 const options = { workers: 3, seed: 11, runId: 0x1_2345_6789 };

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { Activity } from '../../../src/plan/activity';
+import {
+  Activity,
+  drawnTiming,
+  drawsOf,
+  evenTiming,
+  jitterTiming,
+  DrawnPace,
+  type DrawnPaceSpec,
+} from '../../../src/plan/pace';
 import { intervalSeed } from '../../../src/plan/draws';
-import { drawnTiming, drawsOf, evenTiming, jitterTiming } from '../../../src/plan/intervals';
-import { DrawnPace, type DrawnPaceSpec } from '../../../src/plan/pace';
 import type { PlanIntervals } from '../../../src/plan/plan';
 
 const second = 1_000_000;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { seededRandom, shuffled } from '../../../src/base/random';
-import { drawnTiming, drawsOf } from '../../../src/plan/intervals';
-import { DrawnPace, Pace, type Pacing } from '../../../src/plan/pace';
+import { drawnTiming, drawsOf, DrawnPace, Pace, type Pacing } from '../../../src/plan/pace';
 import { ranksOf } from '../../../src/plan/population';
 
 interface Due {

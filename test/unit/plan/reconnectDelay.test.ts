@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../src/base/random';
-import { reconnectDelayMs } from '../../../src/plan/arrivals';
+import { reconnectDelayMs } from '../../../src/engine/connect/connectionLife';
 import type { ReconnectPolicy } from '../../../src/scenario/scenario';
 
 const delays = (policy: ReconnectPolicy): number[] => {

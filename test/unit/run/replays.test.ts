@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildPlan } from '../../../src/plan/buildPlan';
-import { factsOf } from '../../../src/engine/lead/progress';
+import { factsOf } from '../../../src/engine/lead/run';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { isRecording, refuseReplays } from '../../../src/run/isReplay';

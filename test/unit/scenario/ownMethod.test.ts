@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { payloadOf } from '../../../src/usecases/entryPayload';
+import { payloadOf } from '../../../src/usecases/useCase';
 import { estimate } from '../../../src/capacity/estimate';
 import { loadOf } from '../../../src/capacity/load/loadOf';
 import { streamsOf } from '../../../src/usecases/registry';

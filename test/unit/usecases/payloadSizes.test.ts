@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { payloadOf } from '../../../src/usecases/entryPayload';
+import { payloadOf } from '../../../src/usecases/useCase';
 import { parsePayloadSizes } from '../../../src/usecases/payloadSizes';
 
 const sizesOf = (text: string): number[] => {

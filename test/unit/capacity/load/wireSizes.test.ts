@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { wireSizes } from '../../../../src/capacity/load/wireSizes';
 import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
-import { payloadOf } from '../../../../src/usecases/entryPayload';
+import { payloadOf, hubRunOf } from '../../../../src/usecases/useCase';
 import { findUseCase } from '../../../../src/usecases/registry';
-import { hubRunOf } from '../../../../src/usecases/useCase';
 import { userOf } from '../../../../src/wire/connect/accessTokens';
 import {
   measureShape,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { seededRandom, type Random } from '../../../../src/base/random';
-import { CapacitySearch, type SearchRange } from '../../../../src/engine/lead/capacitySearch';
+import { CapacitySearch, type SearchRange } from '../../../../src/engine/lead/stepSource';
 import {
   degrading,
   hardLimit,

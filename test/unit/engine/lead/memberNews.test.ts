@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { MembershipReport, ToWorker } from '../../../../src/messages/worker';
-import { MemberNews } from '../../../../src/engine/lead/memberNews';
+import { MemberNews } from '../../../../src/engine/lead/agents';
 
 describe('MemberNews', () => {
   let alive: Set<number>;

@@ -6,7 +6,7 @@ import {
   connectionProgress,
   intervalOf,
   stepProgress,
-} from '../../../../src/engine/lead/progress';
+} from '../../../../src/engine/lead/run';
 import { shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';
 import type { AgentProgress } from '../../../../src/measure/summary';

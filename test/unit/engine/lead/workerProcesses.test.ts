@@ -10,7 +10,7 @@ import {
   startProcesses,
   WorkerProcesses,
   type WorkerProcess,
-} from '../../../../src/engine/lead/workerProcesses';
+} from '../../../../src/engine/lead/startRun';
 import { endpointOf } from '../../../fakes/endpoint';
 import { planOf } from '../../../fakes/plan';
 import { workerSampleOf } from '../../../fakes/sample';

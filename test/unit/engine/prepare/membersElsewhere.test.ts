@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { agentOfConnection, agentOfWorker } from '../../../../src/plan/agents';
+import { agentOfConnection, agentOfWorker } from '../../../../src/plan/plan';
 import { populationsOf } from '../../../../src/plan/population';
 import { MemberChanges, MembersElsewhere } from '../../../../src/engine/prepare/membersElsewhere';
 import { EntryRecorder } from '../../../../src/engine/recorder';

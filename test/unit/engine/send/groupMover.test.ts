@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { populationsOf } from '../../../../src/plan/population';
-import { GroupMover } from '../../../../src/engine/send/groupMover';
+import { GroupMover } from '../../../../src/engine/send/entrySenders';
 import { Recorder } from '../../../../src/engine/recorder';
 import type { InvocationOutcome } from '../../../../src/wire/hub/clientConnection';
 import { FakeConnection } from '../../../fakes/connection';

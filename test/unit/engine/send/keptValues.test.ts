@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { isAsAsked, keepers, longestKept, withKept } from '../../../../src/engine/send/keptValues';
+import {
+  isAsAsked,
+  keepers,
+  longestKept,
+  withKept,
+} from '../../../../src/engine/send/callMessages';
 import { ownArguments } from '../../../../src/usecases/ownArguments';
 
 describe('values of answers', () => {

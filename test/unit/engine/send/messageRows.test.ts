@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
-import { MessageRows, rowMemory, RowTemplates } from '../../../../src/engine/send/messageRows';
+import {
+  MessageRows,
+  rowMemory,
+  RowTemplates,
+  messageMaker,
+} from '../../../../src/engine/send/messageShape';
 import { planOf } from '../../../fakes/plan';
 import type { Row } from '../../../../src/base/rows';
-import { messageMaker } from '../../../../src/engine/send/messageShape';
 import { valueOf } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 

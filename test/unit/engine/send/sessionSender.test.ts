@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MessageRows } from '../../../../src/engine/send/messageRows';
+import { MessageRows } from '../../../../src/engine/send/messageShape';
 import {
   answering,
   completion,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { noStamp, replayBeginUs, replayFlag } from '../../../../src/plan/replayTracks';
+import { noStamp, replayBeginUs, replayFlag } from '../../../../src/plan/plan';
 import {
   readReplay,
   replayBounds,

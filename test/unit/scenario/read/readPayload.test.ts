@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { loadWords } from '../../../../src/run/runWords';
-import { payloadOf } from '../../../../src/usecases/entryPayload';
+import { payloadOf } from '../../../../src/usecases/useCase';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const parse = (...lines: readonly string[]): ReturnType<typeof parseScenario> =>

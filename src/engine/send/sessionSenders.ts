@@ -1,3 +1,0 @@
-/** Loaded only for plans with sessions. */
-export { ReplaySender } from './replaySender';
-export { SessionSender as Sender } from './sessionSender';
