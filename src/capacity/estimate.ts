@@ -36,10 +36,7 @@ import {
 } from './tables/publishedLimits';
 import { adviceOf, notesOf, largestOf, warningsOf } from './judge/notes';
 
-/**
- * By the published tables (method: docs/capacity.md); fast enough for every key stroke.
- * @throws ExpectedError `estimate-input` that names the field as the test vectors do
- */
+/** By the published tables, see docs/capacity.md. @throws ExpectedError `estimate-input` */
 export function estimate(input: EstimateInput, options: EstimateOptions = {}): Estimate {
   const assignment = checkAssignment(input, options);
   const loads = input.useCases.map((traffic) =>
@@ -56,7 +53,7 @@ export interface EstimateModel {
   readonly estimate: typeof estimate;
 }
 
-/** With its verdict on the size that the scenario names; a `problem` is the sentence why there is none. */
+/** With the verdict on the size that the scenario names. */
 export function scenarioEstimate(
   scenario: Scenario,
   options: EstimateOptions = {},
@@ -72,7 +69,7 @@ export function scenarioEstimate(
   }
 }
 
-/** Checks everything but the use cases. @throws ExpectedError `estimate-input` */
+/** Checks all but the use cases. @throws ExpectedError `estimate-input` */
 export function checkAssignment(
   input: Omit<EstimateInput, 'useCases' | 'assumptions'> & {
     readonly useCases: readonly unknown[];
@@ -85,7 +82,6 @@ export function checkAssignment(
   if (headroom > 1) throw inputError('headroom must not exceed 1');
   if (input.useCases.length === 0) throw inputError('use_cases must not be empty');
   const stack = input.stack ?? 'aspnetcore';
-  // Input may come from untyped data, so the type alone is not believed.
   if (!['aspnetcore', 'aspnet'].includes(stack))
     throw inputError('stack must be aspnetcore or aspnet');
   const { serverConnections, serverless = false, freeTier = false } = input;
@@ -94,7 +90,7 @@ export function checkAssignment(
   return { edition, connections, headroom, stack, serverless, freeTier, serverConnections };
 }
 
-/** Finds the size for the demand and explains it; `assumptions` end the notes. */
+/** The notes end with the assumptions. */
 export function assess(demand: Demand, assumptions: readonly string[]): Estimate {
   const { edition, loads } = demand;
   const sizes = findSizes(demand);

@@ -3,7 +3,6 @@ import type { TrafficKind, Traffic } from '../usecases/useCase';
 
 export type Product = AzureService;
 export const signalrEditions = ['sr2023', 'later'] as const;
-/** Edition of the SignalR guide to compute with; the two are never mixed. */
 export type Edition = (typeof signalrEditions)[number];
 
 export interface EstimateInput {
@@ -13,19 +12,17 @@ export interface EstimateInput {
   readonly stack?: 'aspnetcore' | 'aspnet';
   readonly serverConnections?: number;
   readonly serverless?: boolean;
-  /** Its few connections have no room for the app servers that the guides advise. */
+  /** No room for the app servers that the guides advise. */
   readonly freeTier?: boolean;
-  /** Sentences on how the input came about; the estimate passes them on in `notes`. */
   readonly assumptions?: readonly string[];
 }
 
 export interface EstimateOptions {
   readonly edition?: Edition;
-  /** Share of the traffic limits to plan for, 0 < h ≤ 1; 1 when absent. */
+  /** Share of the traffic limits to plan for, above 0 to 1; absent: 1. */
   readonly headroom?: number;
 }
 
-/** Or in a sentence why there is none. */
 export type OrProblem<Found> = Found | { readonly problem: string };
 
 export interface EstimateLoad {
@@ -37,11 +34,9 @@ export interface EstimateLoad {
   readonly out_bytes_per_s: number;
 }
 
-/** The edition of a guide that bears no date. */
 export const undated = 'undated';
 
 export interface TableSource {
-  /** Short name of the document: `sr2023`, `wps`, … */
   readonly document: string;
   readonly title: string;
   readonly edition: string;
@@ -49,9 +44,8 @@ export interface TableSource {
   readonly line?: number;
 }
 
-/** Messages per second; bandwidth counts as messages of 2,048 bytes, the size behind every table. */
+/** Messages per second; bandwidth in messages of 2,048 bytes. */
 export interface LimitUse {
-  /** `echo.out_bandwidth`, as in `limiting`. */
   readonly name: string;
   readonly table: string;
   readonly direction: 'in' | 'out';
@@ -74,7 +68,7 @@ export type BilledMessages = Readonly<
   Record<'messages_per_s' | 'messages_per_day' | 'messages_per_month', number>
 >;
 
-/** Messages as the services bill them: 2 KB each, those that leave the service, envelopes included. */
+/** Outbound messages of 2 KB with envelopes, as the services bill them. */
 export interface Billing extends BilledMessages {
   readonly payload_only: BilledMessages;
 }
@@ -88,17 +82,13 @@ export interface UnitVerdict {
   readonly exceeded: boolean;
   readonly offered: boolean;
   readonly sentence: string;
-  /** The clients alone would fit; it is the run's server connections that do not. */
   readonly byServerConnections?: true;
 }
 
-/**
- * Result of the estimate. Fields in snake case are those of the published test vectors and of
- * `estimate --json`; the rest explains them to people.
- */
+/** Fields in snake case are those of the test vectors and of `estimate --json`. */
 export interface Estimate {
   readonly loads: readonly EstimateLoad[];
-  /** Smallest size that can be bought and fits; null when none does. */
+  /** Smallest size on offer that fits; null when none does. */
   readonly unit: number | null;
   readonly unit_listed: number | null;
   readonly unit_strict: number | null;
@@ -113,14 +103,12 @@ export interface Estimate {
   readonly warnings: readonly string[];
   /** Only where no size fits, and another edition has larger ones. */
   readonly other_edition?: OtherEdition;
-  /** Only where the scenario names a size: a unit or the Free tier. */
   readonly planned?: UnitVerdict;
 
-  /** Null where none are known. `unit` does not count them: sizes were measured with as many clients as they have connections. */
+  /** Null where unknown. `unit` leaves them out, as the guides' tests did. */
   readonly server_connections: number | null;
-  /** Whether the run opens them, or the guide advises so many. */
   readonly server_connections_by: 'run' | 'guide';
-  /** Smallest size that also has room for these connections; null when none has. */
+  /** Null when no size has room for these connections too. */
   readonly unit_with_server_connections: number | null;
   readonly product: Product;
   readonly edition: string;
@@ -134,19 +122,17 @@ export interface Estimate {
   };
   readonly neighbours: readonly NeighbourUse[];
   readonly formula: readonly string[];
-  /** Sentences for people, one per warning and caution, in the order of importance. */
   readonly notes: readonly string[];
   readonly advice?: string;
   readonly billing?: Billing;
 }
 
-/** Units by the paths of the fields that have them, `[]` for each entry of a list. */
+/** Fields by their unit. */
 const unitsOf = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([unit, paths]) => paths.split(' ').map((path) => [path, unit])),
   );
 
-/** A *ratio* is 1 where a limit is reached. */
 export const estimateUnits = unitsOf({
   'messages/s': 'loads[].in_messages_per_s loads[].out_messages_per_s',
   'bytes/s': 'loads[].in_bytes_per_s loads[].out_bytes_per_s',
@@ -162,7 +148,6 @@ export const estimateUnits = unitsOf({
   'messages of 2 KB/30 days': 'billing.messages_per_month billing.payload_only.messages_per_month',
 });
 
-/** Of the price, which is in whatever money the prices were given in. */
 export const priceUnits = unitsOf({
   Unit: 'price.unit',
   hours: 'price.hours',
@@ -188,20 +173,18 @@ interface PublishedRow {
 
 export interface PublishedTable {
   readonly heading: string;
-  /** Sizes the limits are listed for, rising; `listedUnits` of the edition when absent. */
+  /** Rising; absent: `listedUnits` of the edition. */
   readonly units?: readonly number[];
-  /** Messages per second at 2,048 bytes; absent where the printed row is no limit. */
+  /** Messages per second of 2,048 bytes; absent where the printed row is no limit. */
   readonly in?: PublishedRow;
   readonly out?: PublishedRow;
-  /** App servers, one count per `listedUnits` of the edition. */
   readonly appServers?: PublishedRow;
   readonly webApps?: PublishedRow;
   readonly serverConnections?: number;
-  /** Senders the table was measured with, at most. */
   readonly sendersAtMost?: number;
 }
 
-/** A misprint that is not computed with. */
+/** A misprint that is not used. */
 interface Erratum {
   /** Item of docs/capacity.md. */
   readonly item: string;
@@ -211,7 +194,6 @@ interface Erratum {
   readonly used: string;
 }
 
-/** One edition of one guide, ready to compute with. Editions are never mixed. */
 export interface PublishedEdition {
   readonly name: 'sr2023' | 'later' | 'wps';
   readonly product: Product;
@@ -220,7 +202,6 @@ export interface PublishedEdition {
   readonly label: string;
   readonly connectionsPerUnit: number;
   readonly connectionsFrom: { readonly heading: string; readonly line: number };
-  /** Sizes that nearly all tables list. */
   readonly listedUnits: readonly number[];
   readonly tables: Readonly<Partial<Record<TableName, PublishedTable>>>;
   readonly errata: readonly Erratum[];

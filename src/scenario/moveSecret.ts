@@ -8,11 +8,10 @@ import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 
 interface SecretMove extends TextChange {
-  /** The secret as the scenario means it: without quotes and escapes. */
   readonly secret: string;
 }
 
-/** The change that writes `${secret:name}`, in quotes where a bare reference would mean something else; undefined when none says the same. */
+/** Undefined where a reference would change the meaning. */
 export function moveSecret(text: string, at: TextRange, name: string): SecretMove | undefined {
   const before = parseScenario(text);
   const problem = before.problems.find((one) => isSecret(one) && sameRange(one, at));
@@ -39,7 +38,6 @@ export function moveSecret(text: string, at: TextRange, name: string): SecretMov
 
 type FoundSecret = Record<'secret' | 'lead' | 'rest', string> & { scalar?: Scalar };
 
-/** The secret, and what stands before and behind it in its scalar; no scalar in a comment. */
 function secretAt(text: string, at: TextRange): FoundSecret | undefined {
   const written = text.slice(at.offset, at.offset + at.length);
   const scalar = scalarAt(readYaml(text).document, at);
@@ -47,7 +45,7 @@ function secretAt(text: string, at: TextRange): FoundSecret | undefined {
   const content = scalarContent(text, scalar);
   const value = sourceOf(scalar);
   if (sameRange(content, at)) return { scalar, secret: value.trim(), lead: '', rest: '' };
-  // A part has a place of its own only where the value stands in the text as it is.
+  // Only where the value stands in the text as it is.
   const source = text.slice(content.offset, content.offset + content.length);
   const start = at.offset - content.offset;
   if (source !== value || start < 0 || start + at.length > value.length) return undefined;
@@ -77,12 +75,12 @@ const isSecret = ({ code }: Problem): boolean => code === secretInFile;
 const sameRange = (a: TextRange, b: TextRange): boolean =>
   a.offset === b.offset && a.length === b.length;
 
-/** Errors of a text that says something else than was meant, wherever they appear. */
+/** Errors of a text that says something else. */
 const brokenText = ['yaml', 'too-deep'];
-/** Errors that mean the same when they stand where something was written. */
+/** Errors that count only where something was written. */
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
-/** Whether changes solve a problem and break nothing. Mistakes that show only now that a name is known are not of the changes. */
+/** Whether changes solve a problem and break nothing. */
 export function isSolved(
   problem: Problem,
   changes: readonly TextChange[],

@@ -23,12 +23,13 @@ import { didYouMean, listed, quotable } from './text/words';
 import { readYaml } from './text/yamlDocument';
 
 export interface ParseOptions {
-  /** Values that replace keys of the file, in order: `--set config.connections=100`. */
   readonly overrides?: readonly Override[];
 }
 
 export interface ParsedScenario {
-  /** With defaults in place of what is missing or wrong. It may be run only when no problem is of severity `error`. */
+  /**
+   * With defaults for what is missing or wrong. Do not run it with problems of severity `error`.
+   */
   readonly scenario?: Scenario;
   /** Sorted by position; those of overrides come first, with offset and length 0. */
   readonly problems: readonly Problem[];
@@ -38,13 +39,12 @@ export interface ParsedScenario {
 export interface SizePlaces {
   readonly unit?: Place;
   readonly sku?: Place;
-  /** Of each entry, where the size of its messages stands. */
   readonly payloads: readonly Place[];
-  /** Of a search, where the end of its range stands, or what else is written of it. */
+  /** The end of a search's range. */
   readonly searchTo?: Place;
 }
 
-/** Never throws: the answer is problems and the parts that could be read, within bounded time and memory. */
+/** Never throws, and takes bounded time and memory. */
 export function parseScenario(text: string, options: ParseOptions = {}): ParsedScenario {
   const { document, problems } = readYaml(text);
   if (document === undefined) return { problems };
@@ -71,7 +71,7 @@ export function parseScenario(text: string, options: ParseOptions = {}): ParsedS
   return { scenario: file.scenario, problems: sorted(reading.problems()), sizePlaces };
 }
 
-/** What a pipeline describes is read like any other scenario, and its problems stand where it was taken from. */
+/** Problems stand where the pipeline has what they are about. */
 function parsePipeline(reading: Reading, root: YAMLMap, options: ParseOptions): ParsedScenario {
   const translation = translatePipeline(reading, root);
   if (translation === undefined) return { problems: sorted(reading.problems()) };
@@ -103,7 +103,6 @@ function check(file: ScenarioFile): void {
   reportNotRunnable(file);
 }
 
-/** Enough to run at once, for an empty file. */
 const smallestScenario = 'mode: simple\nconfig:\n  target: local\nscenario:\n  name: echo\n';
 
 function noScenario(text: string, { contents }: Document.Parsed): Problem {
@@ -137,10 +136,10 @@ function noScenario(text: string, { contents }: Document.Parsed): Problem {
   };
 }
 
-/** No file of ours has so many keys at its top: what a file is shows in the first of them. */
+/** Enough to see what a file is. */
 const mostKeysRead = 100;
 
-/** One sentence for a file of another program, such as a manifest of Kubernetes, in place of one for each of its keys. */
+/** Files of other programs, such as a manifest of Kubernetes, get one problem. */
 function foreignFile(root: YAMLMap): Problem | undefined {
   const first = root.items.slice(0, mostKeysRead);
   const keys = first.flatMap(({ key }) => (isScalar(key) ? [String(key.value)] : []));
@@ -155,7 +154,6 @@ function foreignFile(root: YAMLMap): Problem | undefined {
   return { code: 'not-a-scenario', severity: 'error', message, offset, length: 0 };
 }
 
-/** By position; of those at one place the more severe first. */
 function sorted(problems: readonly Problem[]): Problem[] {
   const rank = { error: 0, warning: 1, info: 2 };
   return [...problems].sort(

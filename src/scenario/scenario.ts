@@ -7,7 +7,7 @@ import type { CalledIdentities, DataSpec, TokenRule } from './keys/identityKeys'
 import type { ConfigFields, pushAudiences, UpstreamSpec } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';
 
-/** Names of the keys at the top of a file: all that it takes to recognise a scenario. */
+/** Enough to recognise a scenario file. */
 export const topNames = [
   'mode',
   'kind',
@@ -26,7 +26,7 @@ export type BatchMode = NonNullable<Scenario['arrivingBatchMode']>;
 export type ReconnectPolicy = Scenario['reconnectPolicy'];
 export type TargetChoice = Scenario['targetChoice'];
 
-/** How many senders of a step belong to one entry of a mix. */
+/** The senders of one entry of a mix. */
 export type SenderShare =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'share'; readonly share: number };
@@ -34,11 +34,10 @@ export type SenderShare =
 export interface ScenarioEntry {
   readonly name: string;
   readonly parameters: Parameters;
-  /** Absent: an equal part of the senders that the other entries leave. */
+  /** Absent: an equal part of the rest. */
   readonly senders?: SenderShare;
 }
 
-/** Senders that come and go within one step, all entries together. */
 export interface StagesSpec {
   readonly from: number;
   readonly stages: readonly StageSpec[];
@@ -50,7 +49,7 @@ export interface StageSpec {
   readonly holdMs: number;
 }
 
-/** What a hub sends on its own, in calls of one client method. */
+/** What a hub sends on its own. */
 export interface PushSpec {
   readonly name: string;
   readonly perSecond: number;
@@ -59,31 +58,30 @@ export interface PushSpec {
   readonly to: (typeof pushAudiences)[number];
 }
 
-/** Where metrics of the server are read beside the load. References such as `${secret:name}` stay. */
 export type ObserveSpec =
   | {
       readonly kind: 'prometheus';
       readonly url: string;
       readonly authorization?: string;
-      /** Names of further series, with `*` for any part. */
       readonly series: readonly string[];
     }
   | { readonly kind: 'azureMonitor'; readonly resource: string; readonly region: string };
 
-/** A capacity search instead of fixed steps. */
 export type SearchSpec = Pick<
   SearchSummary,
   'of' | 'from' | 'to' | 'precision' | 'budgetMs' | 'ceiling'
 >;
 
-/** Who the connections are. Texts have their references and placeholders still in them. */
 export type IdentitiesSpec =
   | { readonly kind: 'list'; readonly rows: readonly Row[] }
   | { readonly kind: 'file'; readonly file: string }
   | TokenRule
   | CalledIdentities;
 
-/** Every default filled in; keys of `config` are described in `keys/configKeys.ts`. References such as `${secret:name}` stay. */
+/**
+ * With all defaults; `keys/configKeys.ts` describes the keys of `config`. References such as
+ * `${secret:name}` stay.
+ */
 export interface Scenario extends ConfigFields {
   readonly kind: (typeof kinds)[number];
   readonly service: Service;
@@ -91,15 +89,13 @@ export interface Scenario extends ConfigFields {
   readonly upstream?: UpstreamSpec;
   readonly identities?: IdentitiesSpec;
   readonly data?: DataSpec;
-  /** IP addresses that sockets come from; never empty. */
   readonly localAddresses?: readonly string[];
-  /** `baseSending` is the highest number of them, and the only step lasts as long as they do. */
+  /** `baseSending` is their peak, `singleStepDurationMs` their length. */
   readonly stages?: StagesSpec;
-  /** Absent: nothing. */
   readonly observe?: readonly ObserveSpec[];
-  /** For the estimate alone. Absent: nothing is known of it. */
+  /** For the estimate alone. */
   readonly pushes?: readonly PushSpec[];
-  /** One entry for `scenario:`, several for `scenarios:`; never empty. */
+  /** Never empty. */
   readonly entries: readonly ScenarioEntry[];
   readonly slo: Slo;
   readonly search?: SearchSpec;
@@ -116,5 +112,5 @@ const names = `
   unlikeRecording seed connectionFailPercentage latencyPercentage resultFilePath debug
 `;
 
-/** Names of all keys of `config`, for who must know them before what they mean is loaded: a test compares them. */
+/** Recognises a scenario file before the descriptions of keys are loaded; a test compares them. */
 export const configNames: ReadonlySet<string> = new Set(names.trim().split(/\s+/));

@@ -9,7 +9,7 @@ import {
   sessionStepsOf,
 } from '../usecases/sessionSteps';
 
-/** Senders of one step, in total and for each entry of the mix (same order as `scenario.entries`). */
+/** Entries in the order of `scenario.entries`. */
 export interface StepSenders {
   readonly index: number;
   readonly senders: number;
@@ -21,7 +21,7 @@ export const maximumSteps = 10_000;
 type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'> &
   Partial<Pick<Scenario, 'entries'>>;
 
-/** Rounds of connecting when nothing is sent at all: each is a step without senders. Undefined when something is. */
+/** Each is a step without senders. Undefined where something is sent. */
 export function silentRounds({
   entries = [],
 }: Partial<Pick<Scenario, 'entries'>>): number | undefined {
@@ -30,7 +30,7 @@ export function silentRounds({
   return Math.max(...entries.map(({ parameters }) => Number(parameters['rounds'] ?? 1)));
 }
 
-/** Number of steps, also above {@link maximumSteps}: see {@link stepsOf} for the formula. */
+/** May be above {@link maximumSteps}. */
 export function stepCount(keys: StepKeys): number {
   const { connections, baseSending, step, sendingSteps } = keys;
   const rounds = silentRounds(keys);
@@ -51,9 +51,8 @@ export function lastSenders(scenario: StepKeys): number {
 }
 
 /**
- * The steps of a scenario: step i has min(connections, baseSending + (i − 1) × step) senders; there are
- * ceil((connections − baseSending) / step) + 1 of them, or `sendingSteps` if that is not 0 and smaller.
- * Where nothing is sent, a step is a round of connecting and has no senders.
+ * Step i has min(connections, baseSending + (i − 1) × step) senders; there are ceil((connections −
+ * baseSending) / step) + 1 of them, or `sendingSteps` if that is not 0 and smaller.
  */
 export function stepsOf(scenario: Scenario): StepSenders[] {
   const { baseSending, step } = scenario;
@@ -70,7 +69,7 @@ export function stepsOf(scenario: Scenario): StepSenders[] {
 export const isSilent = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
   findUseCase(name)?.run.audience === 'nobody';
 
-/** Senders of each entry in the last step: counts and shares as written, the rest in equal parts. */
+/** Counts and shares as written, the rest in equal parts. */
 function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): number[] {
   const none = { kind: 'count', count: 0 } as const;
   const entries = written.map((entry) => (isSilent(entry) ? { ...entry, senders: none } : entry));
@@ -94,7 +93,7 @@ function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): nu
 
 const sumOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** Scales `weights` to whole numbers that sum to `total`; remainders go to the largest fractions, earlier entries first. */
+/** Whole numbers that sum to `total`; remainders go to the largest fractions. */
 function inProportion(weights: readonly number[], total: number): number[] {
   const sum = sumOf(weights);
   if (sum === 0) return weights.map(() => 0);
@@ -107,15 +106,13 @@ function inProportion(weights: readonly number[], total: number): number[] {
   return parts;
 }
 
-/** How long the stages last, milliseconds. */
 export const stagesMs = (stages: StagesSpec['stages']): number =>
   stages.reduce((sum, { overMs, holdMs }) => sum + overMs + holdMs, 0);
 
-/** Most senders at any moment. */
 export const peakOf = ({ from, stages }: StagesSpec): number =>
   Math.max(from, ...stages.map(({ to }) => to));
 
-/** Mean of the senders over the stages as a share of the most; 1 where there are no stages, 0 where nobody sends. */
+/** Mean senders by the most of them; 1 without stages. */
 export function shareOfPeak(spec: StagesSpec | undefined): number {
   if (spec === undefined) return 1;
   const { from, stages } = spec;
@@ -128,18 +125,17 @@ export function shareOfPeak(spec: StagesSpec | undefined): number {
   return (ms === 0 ? before : sum / ms) / Math.max(1, peakOf(spec));
 }
 
-/** So many steps find room in the budget of a search, warm-up and drain not counted. */
+/** Warm-up and drain not counted. */
 const stepsInBudget = 20;
-/** It takes some seconds to tell a queue that grows from one that does not. */
+/** Long enough to see whether a queue grows. */
 const shortestStepMs = 8000;
-/** Of a search whose scenario says nothing: four doublings up to the highest value. */
 const stairs = 16;
 const ownRateShare = 4;
 const mostOwnRates = 64;
-/** With its envelope below 1 MB, beyond which services refuse: Azure SignalR Service, *Limits*, and Azure Web PubSub, *Limits*. */
+/** With its envelope below 1 MB, see *Limits* of Azure SignalR Service and Azure Web PubSub. */
 const largestMessage = 1000 * 1024;
 
-/** Messages per second of all entries in the last step, streams counted as one. */
+/** Messages per second of the last step; a stream counts as one. */
 export function rateOf(scenario: Scenario): number {
   const perEntry = stepsOf(scenario).at(-1)?.perEntry ?? [];
   return scenario.entries.reduce((sum, { parameters }, position) => {
@@ -149,7 +145,7 @@ export function rateOf(scenario: Scenario): number {
   }, 0);
 }
 
-/** The whole rate above which a session would begin before the pauses of the one before are over; Infinity without any. */
+/** Above this rate sessions would overlap by their own pauses; Infinity without pauses. */
 export function rateCeilingOf(scenario: Scenario): number {
   const shares = scenario.entries.map(({ parameters }) => {
     const pausesMs = meanPausesOf(sessionStepsOf(parameters));
@@ -158,7 +154,7 @@ export function rateCeilingOf(scenario: Scenario): number {
   return Math.max(1, Math.floor(rateOf(scenario) * Math.min(...shares)));
 }
 
-/** Bytes of a message where one size is written; undefined where there is none to vary. */
+/** Undefined where no single size is written. */
 export function sizeOf({ entries }: Scenario): number | undefined {
   const sizes = entries.flatMap(({ parameters }) =>
     hasSize(parameters) ? [Number(parameters['messageSize'])] : [],
@@ -172,7 +168,6 @@ const hasSize = (parameters: Parameters): boolean =>
   parameters['arguments'] === undefined &&
   parameters['payloadFile'] === undefined;
 
-/** From where to where a search goes where nothing is written. */
 export function usualRange(
   scenario: Scenario,
   of: SearchKind,
@@ -192,7 +187,7 @@ export function usualRange(
   return { from: whole(to / stairs), to };
 }
 
-/** The scenario with one step in which that is the value. */
+/** The scenario with one step, at a value of its search. */
 export function scenarioAt(scenario: Scenario, value: number): Scenario {
   const { search, ...rest } = scenario;
   if (search === undefined) throw new Error('nothing is searched');
@@ -212,7 +207,7 @@ export function scenarioAt(scenario: Scenario, value: number): Scenario {
     case 'senders':
       return { ...oneStep, baseSending: value };
     case 'connections': {
-      // Where all connections send, all of them do; else as many as are written.
+      // If all connections send, they all do at any value.
       const all = senders >= rest.connections;
       const entries = oneStep.entries.map((entry) => withGroups(entry, value));
       const baseSending = all ? value : Math.min(value, senders);

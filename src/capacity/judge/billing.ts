@@ -10,12 +10,12 @@ import { figure, unitWords } from '../capacityWords';
  * counted for billing"; "Billing model for Azure Web PubSub service", headings "Message count" and "Outbound traffic".
  */
 const billedBytes = 2048;
-/** Messages a day that each Unit of a paid tier includes; same sources. */
+/** A day, for each Unit of a paid tier; same sources. */
 const includedPerUnit = 1_000_000;
 const secondsPerDay = 86_400;
 const daysPerMonth = 30;
 
-/** What leaves the service at the full load around the clock, counted as the product does; what comes in is free. */
+/** Outbound messages at full load around the clock; inbound ones are free. */
 export function billingOf(product: Product, loads: readonly ServiceLoad[]): Billing {
   const perSecond = (each: (load: ServiceLoad) => number): number =>
     loads.reduce((sum, load) => sum + each(load), 0);
@@ -44,7 +44,6 @@ function aroundTheClock(perSecond: number): BilledMessages {
   };
 }
 
-/** Each message in started pieces of 2 KB, or all traffic together in such pieces. */
 function meanCount(
   product: Product,
   { leaving }: ServiceLoad,
@@ -55,21 +54,20 @@ function meanCount(
   return meanOf(onWire, (bytes) => count(bytes / billedBytes));
 }
 
-/** On its way a message of a client leaves the service once more: to an app server or an event handler. */
+/** Messages of clients leave the service once more, to an app server or event handler. */
 function toApplication(product: Product, { kind, inMessages }: ServiceLoad): number {
   return guides[product].toApplication.includes(kind) ? inMessages : 0;
 }
 
 type Sized = Pick<Scenario, 'unit' | 'sku'>;
 
-/** Messages a day that the scenario's size includes; that of the estimate where it names none. */
+/** Messages a day of the scenario's size; of the estimated size where it names none. */
 export function includedPerDay(of: Pick<Estimate, 'product' | 'at_unit'>, sized: Sized): number {
   const { product, at_unit: atUnit } = of;
   const { unit = atUnit, sku } = sized;
   return sku === 'free' ? offers[product].freeMessagesPerDay : unit * includedPerUnit;
 }
 
-/** Figures for people; undefined where nothing is sent. */
 export function billingWords(
   estimate: Pick<Estimate, 'product' | 'at_unit' | 'billing'>,
   scenario: Sized,
@@ -92,9 +90,7 @@ export function billingWords(
 
 interface PriceList {
   readonly unitHour?: number;
-  /** Of a million messages beyond the included ones. */
   readonly messages?: number;
-  /** So long the size is there and carries the load; 30 days when absent. */
   readonly hours?: number;
 }
 
@@ -108,7 +104,7 @@ export interface Price {
 
 const hoursPerMonth = 720;
 
-/** What the load costs for a time; undefined without prices. The Free tier costs nothing: no messages are beyond its end. */
+/** Undefined without prices. The Free tier costs nothing. */
 export function priceOf(
   estimate: Pick<Estimate, 'product' | 'unit' | 'at_unit' | 'billing'>,
   scenario: Sized,
@@ -134,7 +130,7 @@ export function priceOf(
   };
 }
 
-/** Of the messages beyond the included ones, of which an hour has its share of the day; `price` is that of a million. */
+/** The price is for a million messages; an hour includes its share of the day. */
 export function messagePrice(
   { messages_per_day: perDay }: Pick<Billing, 'messages_per_day'>,
   includedADay: number,

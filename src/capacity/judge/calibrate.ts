@@ -1,24 +1,21 @@
-/** What a size was measured to carry, and which size a load needs by that, beside the published tables. */
+/** Sizes by what a search has measured, beside the published tables. */
 import { formatCount } from '../../base/units';
 import type { Estimate, EstimateLoad, Product } from '../model';
 import { candidatesOf, connectionLimit, editionOf } from '../tables/publishedLimits';
 import { figure, tableWords, unitWords } from '../capacityWords';
 
-/** From a capacity search against a service of a known size. */
 export interface Calibration {
   readonly at: string;
   readonly scenario: string;
   readonly result: string;
   readonly product: Product;
   readonly unit: number;
-  /** The traffic of the highest value that held. */
   readonly loads: readonly EstimateLoad[];
 }
 
 export interface CalibratedUnit {
-  /** Smallest size that is offered and at least `exact`; null when none is. */
+  /** Smallest size on offer that is at least `exact`; null when none is. */
   readonly unit: number | null;
-  /** Units in proportion to the size that was measured. */
   readonly exact: number;
   readonly measuredUnit: number;
   readonly at: string;
@@ -30,7 +27,7 @@ export interface CalibratedUnit {
 
 const dayMs = 86_400_000;
 
-/** By the newest calibration of traffic with the same tables and messages of about the same size. */
+/** By the newest calibration of alike traffic. */
 export function calibratedUnit(
   estimate: Pick<Estimate, 'product' | 'loads'> & { readonly connections: number },
   calibrations: readonly Calibration[],
@@ -46,7 +43,6 @@ export function calibratedUnit(
   const exact = known.unit * ratio;
   if (!Number.isFinite(exact) || exact <= 0) return undefined;
   const edition = editionOf(estimate.product, undefined);
-  // A hair more than a size is that size. How many connections one takes is a rule, which nobody measures.
   const unit =
     candidatesOf(edition).find(
       (size) => size >= exact - 1e-6 && connectionLimit(edition, size) >= estimate.connections,
@@ -79,10 +75,9 @@ function share(load: EstimateLoad, carried: EstimateLoad): number {
   return Math.max(of('in_messages_per_s'), of('out_messages_per_s'));
 }
 
-/** Messages whose sizes differ by more are another traffic: what they cost is not in proportion. */
+/** Beyond this ratio costs are not in proportion to sizes. */
 const mostSizeRatio = 1.2;
 
-/** In messages of about the same size on the same table, in and out apart: each way has limits of its own. */
 function isAlike(known: EstimateLoad, load: EstimateLoad): boolean {
   if (known.kind !== load.kind || known.table !== load.table) return false;
   return (['in', 'out'] as const).every((way) => {
@@ -92,13 +87,12 @@ function isAlike(known: EstimateLoad, load: EstimateLoad): boolean {
   });
 }
 
-/** Undefined where nothing goes that way. */
 function meanBytes(load: EstimateLoad, way: 'in' | 'out'): number | undefined {
   const messages = load[`${way}_messages_per_s`];
   return messages === 0 ? undefined : load[`${way}_bytes_per_s`] / messages;
 }
 
-/** Each load and the one of `known` that tells of it, one to one; undefined where one of either has none. */
+/** Pairs each load with one of `known`; undefined where one of either has no partner. */
 export function alikePairs(
   known: readonly EstimateLoad[],
   loads: readonly EstimateLoad[],
@@ -106,7 +100,7 @@ export function alikePairs(
   if (known.length !== loads.length) return undefined;
   const [ours, theirs] = [byRate(loads), byRate(known)];
   const loadOf = new Map<number, EstimateLoad>();
-  // Where all that would do are taken, one whose load finds another is free.
+  // A taken partner is free when its load can move to another.
   const findPartner = (load: EstimateLoad, tried: Set<number>): boolean => {
     const alike = [...theirs.keys()].filter((at) => isAlike(theirs[at]!, load));
     const canMove = (at: number): boolean =>
@@ -119,7 +113,6 @@ export function alikePairs(
   return [...loadOf].map(([at, load]) => [load, theirs[at]!]);
 }
 
-/** Of several that are alike, the large ones belong together. */
 const byRate = (loads: readonly EstimateLoad[]): EstimateLoad[] => {
   const rate = (load: EstimateLoad): number => load.in_messages_per_s + load.out_messages_per_s;
   return [...loads].sort((a, b) => rate(b) - rate(a));

@@ -42,7 +42,7 @@ interface Found {
   readonly other: OtherEdition | undefined;
 }
 
-/** Most app servers in any test of the guides (*Performance test environments*). */
+/** Most in any test of the guides (*Performance test environments*). */
 const appServersTested = 20;
 
 export function notesOf(found: Found): string[] {
@@ -66,14 +66,13 @@ export const warningsOf = (found: Found): string[] =>
 
 interface Warning {
   readonly name: string;
-  /** Place of its sentence among the others, by importance; 0 where the reason why nothing fits has it. */
+  /** Order among the notes; 0: the note stands where no size fits. */
   readonly rank: number;
   readonly says: (found: Found) => string | false;
 }
 
-/** Largest size of the Standard and Premium_P1 tiers; above it is Premium_P2. */
 const premiumP2Above = 100;
-/** From this size on the tables show the routing limit. */
+/** From here on the tables show the routing limit. */
 const routingLimitFrom = 50;
 
 const isRouted = ({ table }: { readonly table: TableName }): boolean =>
@@ -186,7 +185,7 @@ function sendersNote({ demand: { edition, loads } }: Found): string | false {
   );
 }
 
-/** The listed sizes that the answer stands on: its own or its neighbours, and the one below that was too small. */
+/** The listed sizes behind the answer, and the next smaller one if it was too small. */
 function sizesCompared({ demand, atUnit }: Found): number[] {
   const units = listedByAll(demand);
   const below = units.filter((unit) => unit < atUnit).slice(-1);
@@ -211,7 +210,7 @@ function erratumNotes(demand: Demand, units: readonly number[]): string[] {
   });
 }
 
-/** Clients that fit the size where the server connections beside them do not (docs/capacity.md, I-29). */
+/** Clients fit, but not with server connections (docs/capacity.md, I-29). */
 function fullNotes(found: Found): string[] {
   const { demand, sizes, servers, serverConnections, withServers } = found;
   const { unit } = sizes;
@@ -221,7 +220,6 @@ function fullNotes(found: Found): string[] {
   if (problem === undefined) return [];
   const room = withServers === null ? 'no size' : unitWords(withServers);
   const advised = (servers.count ?? 0) * (servers.serverConnections ?? 0);
-  // Two figures on one screen need a word on what each of them is.
   const opened = `A run opens ${counted(serverConnections, 'server connection')}; the guide advises ${figure(advised)} in all.`;
   const isSaid = advised === 0 || advised === serverConnections;
   return [`${problem} ${room} has room for both.`, ...(isSaid ? [] : [opened])];
@@ -286,12 +284,11 @@ function noFitNotes(found: Found): string[] {
   return notes;
 }
 
-/** "More units do not help", with the flat part of the row that stops them. */
 function ceilingNote({ demand, sizes, fill }: Found): string | false {
   const largest = largestOf(demand);
   if (sizes.unit !== null || !connectionsFit(demand, largest) || !isFlat(demand)) return false;
   const { edition } = demand;
-  // Outbound first on a tie, as for the limit that binds.
+  // Outbound first on a tie, as in {@link bindingOf}.
   const [into, out] = (['in', 'out'] as const).map((of) =>
     fill.uses.filter((use) => use.direction === of),
   );

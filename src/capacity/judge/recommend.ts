@@ -37,11 +37,10 @@ import { findUseCase } from '../../usecases/registry';
 interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUser'> {
   readonly inPerSecond: number;
   readonly outPerSecond: number;
-  /** Those that came again, or to connections that should not have got them, such as those that were joining or leaving. */
+  /** Duplicates and unexpected deliveries. */
   readonly extraPerSecond?: number;
-  /** Hubs have sent it on their own. */
   readonly isPushed?: true;
-  /** Rates that the scenario asks for, which count where they are higher: less was sent where something was lost. */
+  /** Rates of the scenario, which count where less was sent because something was lost. */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
 }
 
@@ -55,7 +54,7 @@ export interface MeasuredLoad extends Omit<EstimateInput, 'useCases'> {
 
 export type StepStatus = 'pass' | 'fail';
 
-/** The last step that met its objectives, and the size its traffic needs; null when none fits. */
+/** The last step that passed, and the size for its traffic; null when none fits. */
 export interface Carried {
   readonly step: number;
   readonly unit: number | null;
@@ -65,21 +64,21 @@ export interface Recommendation extends Estimate {
   readonly step: number;
   readonly stepStatus: StepStatus;
   readonly carried?: Carried | null;
-  /** What the outbound rates are made of: deliveries that were due, arrived or not, and those beyond. */
   readonly outbound: {
     readonly expectedPerSecond: number;
     readonly extraPerSecond: number;
-    /** What hubs sent on their own; absent: nothing. */
     readonly pushedPerSecond?: number;
   };
-  /** Size, binding limit and its utilisation; after a failed step before that what the server carried. */
   readonly headline: string;
   readonly reasons: readonly string[];
-  /** The same for other languages; absent in results of earlier versions. */
+  /** Absent in results of earlier versions. */
   readonly reasonWords?: readonly Words[] | undefined;
 }
 
-/** The estimate with measured instead of nominal rates. Deliveries count when due: a server that loses them needs no less. @throws ExpectedError `estimate-input` */
+/**
+ * Lost deliveries count too: a server that loses them needs no less. @throws ExpectedError
+ * `estimate-input`
+ */
 export function recommend(measured: MeasuredLoad, options: EstimateOptions = {}): Recommendation {
   const { product, useCases } = measured;
   const idle = connectionsOnly(product);
@@ -208,7 +207,6 @@ function reasonsOf(
   return reasons;
 }
 
-/** ` (490 expected and 1,755 extra)`: what the outbound rate of a use case is made of, where that is not plain. */
 function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Words {
   const { outPerSecond = outMessages, extraPerSecond = 0 } = traffic ?? {};
   const isPlanned = outMessages > outPerSecond;
@@ -223,7 +221,6 @@ function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Word
     : sentence(' ({0})', measured);
 }
 
-/** `"Case study > … > Small group" in Performance guide …, edition 2023-03, line 314`. */
 function placeOf({ heading, title, edition, line }: TableSource): Words {
   const dated = edition === undated ? sentence('undated') : sentence('edition {0}', edition);
   const at = line === undefined ? [] : [sentence('line {0}', String(line))];
@@ -241,20 +238,18 @@ export interface MeasuredStep extends MeasuredCounts {
   readonly planned?: number;
   readonly status: StepStatus;
   readonly carried?: Carried | null;
-  /** Connections that the step asked for, or held where that is more: also those that were lost. */
+  /** Planned or open, whichever is more. */
   readonly connections: number;
-  /** Connections that failed or were dropped, up to the end of the run. */
   readonly lostConnections: number;
   readonly lost: number;
-  /** Messages that were due at senders that were not connected. */
+  /** Messages due at senders that were not connected. */
   readonly skipped?: number;
   readonly seconds: number;
-  /** Joins and leaves of groups that worked, and those that failed or were put off for want of an answer. */
+  /** `missed` ones failed, or were put off for want of a reply. */
   readonly moves?: { readonly done: number; readonly missed: number };
   readonly entries?: readonly MeasuredCounts[];
-  /** Of the sessions of all entries. */
   readonly calls?: readonly MeasuredCall[];
-  /** What hubs sent on their own in the measured time; `bytes` without what marks the ends of messages. */
+  /** In the measured time; without record separators. */
   readonly pushed?: readonly {
     readonly name: string;
     readonly messages: number;
@@ -266,7 +261,6 @@ interface MeasuredCall extends MeasuredBytes, Pick<MeasuredCounts, 'sent' | 'exp
   /** Events that count with the calls that brought them. */
   readonly ofCalls?: number;
   readonly name: string;
-  /** Name of its entry, where there are several. */
   readonly entry?: string;
 }
 
@@ -275,7 +269,6 @@ const isOf =
   ({ name, entry = names[position] }: MeasuredCall): boolean =>
     entry === names[position] && calls.includes(name);
 
-/** Of an entry, or of those calls of its sessions. */
 function countsOf(
   { entries, calls = [], ...step }: MeasuredStep,
   names: readonly string[],
@@ -299,7 +292,9 @@ function countsOf(
 
 const widths = ['echo', 'send_to_connection', 'send_to_group', 'broadcast'];
 
-/** Of each entry what reaches most: what is extra of its sessions is said of no call, and came of those. */
+/**
+ * The traffic with most receivers of each entry: extra deliveries are known for the entry alone.
+ */
 function widestOf(sending: readonly SendingEntry[]): ReadonlySet<SendingEntry> {
   const widest = new Map<number, SendingEntry>();
   const width = ({ traffic: { kind, inEach } }: SendingEntry): number =>
@@ -311,7 +306,7 @@ function widestOf(sending: readonly SendingEntry[]): ReadonlySet<SendingEntry> {
   return new Set(widest.values());
 }
 
-/** What hubs have sent on their own; the guides have no table for that: it goes out as an answer does. */
+/** The guides have no table for it: it goes out like a reply. */
 function pushedTraffic(
   scenario: Scenario,
   { pushed = [], seconds }: MeasuredStep,
@@ -333,7 +328,9 @@ function pushedTraffic(
   ];
 }
 
-/** The traffic of a step whatever became of it; with the rates of the scenario where {@link holdsBack something} made it smaller. */
+/**
+ * The scenario's rates count where something made the measured ones smaller, see {@link holdsBack}.
+ */
 export function measuredLoadOf(
   scenario: Scenario,
   measured: MeasuredStep,
@@ -348,7 +345,6 @@ export function measuredLoadOf(
   const isHeldBack = holdsBack(scenario, measured);
   const names = numberedNames(scenario.entries.map(({ name }) => name));
   const widest = widestOf(found.sending);
-  // Counted over all stages; the estimate, too, is of the most senders.
   const sendingS = seconds * shareOfPeak(scenario.stages);
   const perSecond = (count: number): number => (sendingS > 0 ? count / sendingS : 0);
   return {
@@ -363,7 +359,7 @@ export function measuredLoadOf(
           const { traffic } = sending;
           const isWidest = widest.has(sending);
           const { sent, expected, extra } = countsOf(measured, names, sending, isWidest);
-          // Callbacks that nothing waits for stand among those that hubs have pushed.
+          // Callbacks that nothing waits for are part of `pushed`.
           if (traffic.inEach === 0 && expected + extra === 0) return [];
           const load = trafficLoad(product, scenario.connections, traffic);
           const planned = { inPerSecond: load.inMessages, outPerSecond: load.outMessages };
@@ -403,8 +399,8 @@ const peakWords = ({ stages }: Scenario): Words[] =>
       ];
 
 /**
- * Lost connections get nothing, and what was skipped never left, extra deliveries count by arrival only, late joins get fewer, closed pacing waits, and groups
- * that senders of stages join are the larger the more there are.
+ * Dropped connections receive nothing, skipped messages never left, closed pacing waits, late joins
+ * receive less, and groups joined by senders of stages grow with their number.
  */
 function holdsBack(
   { pacing, stages, entries }: Scenario,
@@ -451,12 +447,10 @@ function remarksOf(measured: MeasuredStep): Words[] {
   return remarks.filter((remark) => remark !== false);
 }
 
-/** Absent in results of earlier versions. */
 export interface MeasuredBytes {
   readonly received?: number;
-  /** Payloads of all that was received. */
   readonly payloadBytesOut?: number;
-  /** Events whose payloads count with calls. */
+  /** Events that count with the calls that brought them. */
   readonly ofCalls?: number;
 }
 
@@ -465,7 +459,7 @@ interface Measured extends MeasuredBytes {
   readonly calls?: readonly (MeasuredBytes & { readonly name: string; readonly entry?: string })[];
 }
 
-/** The entries with the sizes of stream items and events as they were measured: a scenario need not know what a hub makes. */
+/** With measured sizes of stream items and events, which a scenario need not know. */
 export function withMeasuredItems(
   entries: readonly ScenarioEntry[],
   measured: Measured,

@@ -30,20 +30,21 @@ import {
   tableWords,
 } from '../capacityWords';
 
-/** Loads and limits are compared with this relative tolerance, so that exactly 100 % fits. */
+/** Relative, so that exactly 100 % fits. */
 export const tolerance = 1e-9;
 
-/** The guides' two worked examples agree only with this slack in the reading of KB and MB (docs/capacity.md, I-20). */
+/**
+ * The guides' worked examples agree only with this slack for KB and MB (docs/capacity.md, I-20).
+ */
 const roundingSlack = 1.024;
 
 export interface Demand extends Traffic {
   readonly connections: number;
-  /** Share of the traffic limits to plan for; connections are not scaled by it. */
+  /** Share of the traffic limits to plan for, not of connections. */
   readonly headroom: number;
   readonly stack: NonNullable<EstimateInput['stack']>;
   readonly serverless: boolean;
   readonly freeTier: boolean;
-  /** Those that the run opens; undefined where it opens none by itself. */
   readonly serverConnections: number | undefined;
 }
 
@@ -60,7 +61,6 @@ export interface Sizes {
   readonly withinRounding: number | null;
 }
 
-/** Limits never fall with the size, so the first that fits is the smallest. */
 export function findSizes(demand: Demand): Sizes {
   const listed = listedByAll(demand);
   const smallest = (fits: (unit: number) => boolean): number | null =>
@@ -85,7 +85,7 @@ function withinHeadroom(demand: Demand, unit: number, reading?: Reading, slack =
   return trafficUtilisation(demand, unit, reading && { reading }) <= most;
 }
 
-/** The guides' own method: bandwidths added and held under two ceilings; blind to routing cost. */
+/** The guides' own method: bandwidths added up; blind to routing cost. */
 function fitsGuideSum({ edition, loads, headroom }: Demand, unit: number): boolean {
   const top = guides[edition.product].ceilings;
   const allowed = headroom * baseMessageBytes * (1 + tolerance);
@@ -97,7 +97,7 @@ function fitsGuideSum({ edition, loads, headroom }: Demand, unit: number): boole
   );
 }
 
-/** Sizes that every table the loads are compared with lists, rising. */
+/** Sizes that every table of these loads lists. */
 export function listedByAll({ edition, loads }: Traffic): number[] {
   const tables = new Set(
     loads.flatMap((load) => constraintsOf(load, 'strict').map(({ table }) => table)),
@@ -113,9 +113,8 @@ interface Constraint {
   readonly table: TableName;
 }
 
-/** A constraint with its numbers at one size, in messages per second of 2,048 bytes. */
+/** At one size, in messages per second of 2,048 bytes. */
 export interface ConstraintUse extends Constraint {
-  /** `echo.out_bandwidth`. */
   readonly name: string;
   readonly countedBytes: number;
   readonly load: number;
@@ -123,7 +122,7 @@ export interface ConstraintUse extends Constraint {
   readonly utilisation: number;
 }
 
-/** `guide`: limits are bandwidths, small messages may go faster than any table shows; `strict` holds rates too. */
+/** `guide` lets small messages be faster than any table shows; `strict` does not. */
 type Reading = 'guide' | 'strict';
 
 function usesOf(edition: PublishedEdition, load: ServiceLoad, unit: number): ConstraintUse[] {
@@ -147,7 +146,7 @@ function amountOf(load: ServiceLoad, { direction, measure }: Constraint): number
   return (direction === 'in' ? load.inBandwidth : load.outBandwidth) / baseMessageBytes;
 }
 
-/** Sum over the use cases of the largest load / limit of each; above 1 the size does not do. */
+/** Sum over use cases of the largest load / limit; above 1 the size is too small. */
 export function trafficUtilisation(
   { edition, loads }: Traffic,
   unit: number,
@@ -174,7 +173,6 @@ const [bandwidth, messages] = [limitOf('bandwidth'), limitOf('messages')];
 const both = (...of: [Direction, TableName]): Constraint[] => [bandwidth(...of), messages(...of)];
 
 interface TableConstraints {
-  /** Those always compared, and those of the strict reading. */
   readonly always: readonly Constraint[];
   readonly strict: readonly Constraint[];
 }
@@ -184,8 +182,8 @@ const paidPerMessage = (table: TableName): TableConstraints => ({
   strict: [],
 });
 
-// The inbound rows of broadcast, big group and REST broadcast only record how little the benchmark
-// sent; the ceiling of another row stands in (docs/capacity.md, I-09).
+// The inbound rows of broadcast, big group and REST broadcast are no limits; the ceiling of another
+// row is used (docs/capacity.md, I-09).
 const ofBandwidth = (inbound: TableName, outbound: TableName): TableConstraints => ({
   always: [bandwidth('in', inbound), bandwidth('out', outbound)],
   strict: [messages('in', inbound), messages('out', outbound)],
@@ -206,7 +204,7 @@ const byTable: Readonly<Record<TableName, TableConstraints>> = {
   upstream_echo: paidPerMessage('upstream_echo'),
 };
 
-/** REST to groups has no table: the group's table, and the request rate of REST to users. */
+/** No table has REST to groups: the group's table and the request rate of REST to users. */
 const restRequests = both('in', 'rest_send_to_user');
 
 export function constraintsOf(
@@ -225,7 +223,6 @@ export interface Fill {
   readonly limiting: readonly string[];
 }
 
-/** Utilisation at a size and what binds there; connections and traffic both on a tie. */
 export function fillAt(demand: Demand, unit: number): Fill {
   const { edition, loads } = demand;
   const traffic = trafficUtilisation(demand, unit);
@@ -241,10 +238,7 @@ export function fillAt(demand: Demand, unit: number): Fill {
   return { traffic, connections, uses, limiting: [...limiting] };
 }
 
-/**
- * As "outbound 19,000 of 20,000 msg/s (95 %, small group, guide of 2023-03)"; of several the first of
- * connections, outbound bandwidth, outbound messages.
- */
+/** Connections come first on a tie, then outbound. */
 export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['binding'] {
   const { edition } = demand;
   const name =
@@ -277,7 +271,6 @@ export const peakUse = (uses: readonly ConstraintUse[]): ConstraintUse =>
 const isInMessages = ({ measure, countedBytes }: ConstraintUse): boolean =>
   measure === 'messages' || countedBytes === baseMessageBytes;
 
-/** `20,000 msg/s`, or `40 MB/s` where that is what binds. */
 export const limitWords = (use: ConstraintUse, limit: number): string =>
   isInMessages(use) ? `${figure(limit)} msg/s` : bandwidthWords(limit * baseMessageBytes);
 
@@ -295,7 +288,6 @@ function bandwidthOf(load: number, limit: number): string {
   return `${shown} of ${bandwidthWords(limit)}`;
 }
 
-/** The size itself between the nearest sizes that all tables of the demand list, rising. */
 export function neighboursOf(demand: Demand, unit: number, recommended: boolean): NeighbourUse[] {
   const listed = listedByAll(demand);
   const below = listed.filter((candidate) => candidate < unit).at(-1);
@@ -311,7 +303,7 @@ export function neighboursOf(demand: Demand, unit: number, recommended: boolean)
     }));
 }
 
-/** App servers (web apps for ASP.NET) for a size; both null where nothing is published. */
+/** Web apps for ASP.NET; null where nothing is published. */
 export interface AppServers {
   readonly count: number | null;
   readonly serverConnections: number | null;
@@ -319,7 +311,7 @@ export interface AppServers {
 
 export const noServers: AppServers = { count: null, serverConnections: null };
 
-/** ASP.NET has no web-app row for big groups and single connections: the rows they share elsewhere. */
+/** ASP.NET has no web-app row for these: rows that they share elsewhere. */
 const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
   big_group: 'broadcast',
   send_to_connection: 'echo',
@@ -334,8 +326,7 @@ export function countsServers({ edition, stack }: Demand): boolean {
 }
 
 /**
- * The largest count any load needs at that size, from the next listed one. Enough for a mix: each count is for its
- * use case alone at full load, and the shares add up to at most 1.
+ * Enough for a mix: each count is for full load of one use case, and shares add up to at most 1.
  */
 export function appServersAt(demand: Demand, unit: number): AppServers {
   const { edition, stack } = demand;

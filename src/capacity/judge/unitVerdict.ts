@@ -10,7 +10,7 @@ import { offers } from '../tables/publishedLimits';
 
 type Sized = Pick<Scenario, 'unit' | 'sku' | 'connections'>;
 
-/** Compares an estimate with `unit` and `sku` of the scenario; undefined when it names neither a unit nor the Free tier. */
+/** Undefined when the scenario names neither a unit nor the Free tier. */
 export function unitVerdict(estimate: Estimate, scenario: Sized): UnitVerdict | undefined {
   const offer = offers[estimate.product];
   const { unit, sku } = scenario;
@@ -44,7 +44,6 @@ interface Compared extends Omit<UnitVerdict, 'offered' | 'sentence'> {
 const tooMuch = (...sentences: readonly string[]): Compared => ({ exceeded: true, sentences });
 const enough = (...sentences: readonly string[]): Compared => ({ exceeded: false, sentences });
 
-/** Where the traffic fits and the clients do, but not with the server connections that the run opens. */
 function fullVerdict(estimate: Estimate, { connections, unit, sku }: Sized): Compared | undefined {
   const isFree = sku === 'free';
   const { server_connections: servers, unit_with_server_connections: roomy } = estimate;
@@ -62,7 +61,7 @@ function fullVerdict(estimate: Estimate, { connections, unit, sku }: Sized): Com
   };
 }
 
-/** Limits never fall with the size, so every size from the recommended one on carries the load. */
+/** Limits never fall with the size. */
 function sizeVerdict(estimate: Estimate, unit: number): Compared {
   const needed = estimate.unit;
   if (needed === null) return beyondVerdict(estimate, unit);
@@ -75,7 +74,7 @@ function sizeVerdict(estimate: Estimate, unit: number): Compared {
 const enoughWords = (unit: number, needed: number): string =>
   `${unitWords(unit)} is enough${needed < unit ? `; ${unitWords(needed)} would do` : ''}`;
 
-/** Where no size of the edition fits: a size beyond its end is compared by the edition that goes on. */
+/** A size beyond the end of this edition is compared by the one that goes on. */
 function beyondVerdict(estimate: Estimate, unit: number): Compared {
   const { at_unit: end, other_edition: other, binding } = estimate;
   if (other?.unit != null && unit > end) {
@@ -124,7 +123,6 @@ export const unitNotOffered = 'unit-not-offered';
 
 type Parsed = Pick<ParsedScenario, 'scenario' | 'sizePlaces'>;
 
-/** What is wrong with `config.unit` and `config.sku`, by the verdict of the estimate, and with the sizes of messages. */
 export const sizeProblems = (parsed: Parsed, planned: UnitVerdict | undefined): Problem[] => [
   ...messageProblems(parsed),
   ...[unitProblem(parsed, planned) ?? []].flat(),
@@ -132,7 +130,7 @@ export const sizeProblems = (parsed: Parsed, planned: UnitVerdict | undefined): 
 
 function unitProblem(parsed: Parsed, planned: UnitVerdict | undefined): Problem | undefined {
   if (planned === undefined) return undefined;
-  // The parser says by itself that server connections are too many.
+  // The parser reports too many server connections.
   const exceeded = planned.exceeded && planned.byServerConnections !== true;
   if (planned.offered && !exceeded) return undefined;
   const { scenario, sizePlaces: { unit, sku } = {} } = parsed;

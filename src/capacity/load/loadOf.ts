@@ -1,4 +1,4 @@
-/** What a scenario asks of a service: messages and bytes per second, by the forms in which they cross the wire. */
+/** The load of a scenario: messages and bytes per second. */
 import { say } from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import { azureServiceOf, isAzure } from '../../base/serviceTraits';
@@ -22,11 +22,7 @@ import {
   unknownEvents,
 } from './sessionLoad';
 
-/**
- * The last step, the heaviest one; `assumptions` say what the tables do not know, a `problem` why there is no table.
- *
- * @param ofAnySize also messages that no service takes
- */
+/** Of the last step, which has most senders. `ofAnySize`: also messages that no service takes. */
 export function loadOf(
   scenario: Scenario,
   ofAnySize = false,
@@ -69,7 +65,7 @@ export function loadOf(
   };
 }
 
-/** Use cases of an application's own hub: what it sends on its own stands in no scenario. */
+/** Use cases of the user's hub, which may send on its own. */
 const ownUseCases: ReadonlySet<string> = new Set(['connectOnly', 'invoke', 'session']);
 
 function pushAssumptions({ entries, pushes, target }: Scenario): string[] {
@@ -82,7 +78,6 @@ function pushAssumptions({ entries, pushes, target }: Scenario): string[] {
   ];
 }
 
-/** As the recommendation counts it: the guides have no table for what goes out alone. */
 function pushedTraffic(scenario: Scenario, step: StepSenders): Traffic[] {
   const { connections, pushes = [], service } = scenario;
   const receivers = {
@@ -97,7 +92,6 @@ function pushedTraffic(scenario: Scenario, step: StepSenders): Traffic[] {
   }));
 }
 
-/** Members. */
 const largestOfGroups = ({ connections, entries }: Scenario, step: StepSenders): number =>
   Math.max(
     ...entries.map((entry, at) => {
@@ -118,7 +112,7 @@ export function applicationOf(scenario: Scenario): Application {
   };
 }
 
-/** Sentences on what a scenario has and the tables have not; also true for its recommendation. */
+/** What the published tables do not know. */
 export function assumptionsOf(
   scenario: Pick<Scenario, 'service' | 'transport' | 'entries' | 'stages' | 'arrivals'>,
 ): string[] {
@@ -141,7 +135,7 @@ export function assumptionsOf(
   return [...new Set(sentences.filter((sentence) => sentence !== false))];
 }
 
-/** Senders of all sessions that join the groups of that one; undefined where it shares none. */
+/** Senders of all sessions that join these groups; undefined where it shares none. */
 function sharing(
   entries: readonly ScenarioEntry[],
   { parameters: { sharedGroups: name } }: ScenarioEntry,
@@ -154,7 +148,6 @@ function sharing(
   }, 0);
 }
 
-/** As written: calls of a session differ anyway. */
 const differInSize = (parameters: ScenarioEntry['parameters']): boolean =>
   parameters['messageSizes'] !== undefined ||
   callsOf(sessionStepsOf(parameters)).some(({ step }) => sizesOfStep(step).length > 1);
@@ -165,7 +158,7 @@ export interface SendingEntry {
   readonly entry: ScenarioEntry;
   readonly position: number;
   readonly traffic: Traffic;
-  /** Of a session: the calls that it is made of, as results name them. */
+  /** The calls of a session, by their names in results. */
   readonly calls?: readonly string[];
 }
 
@@ -173,12 +166,7 @@ const noTable = ({ name }: { readonly name: string }, useCase: { readonly name: 
   problem: `The ${name} guide has no table for ${useCase.name}.`,
 });
 
-/**
- * Traffic of each entry that sends in a step, of sessions one for each kind of call; the others contribute connections only.
- *
- * @param measures also those of which only a run knows how much they are
- * @param ofAnySize also what no service takes
- */
+/** One per entry that sends; several for a session. `measures`: also what only a run can count. */
 export function entryTraffic(
   scenario: Spoken & Pick<Scenario, 'connections' | 'transport'>,
   step: StepSenders,
@@ -209,7 +197,6 @@ export function entryTraffic(
   return { sending };
 }
 
-/** Whatever the tables know of it. */
 function sendingOf(
   scenario: Spoken & Pick<Scenario, 'connections'>,
   step: StepSenders,
@@ -232,14 +219,14 @@ function sendingOf(
   const traffic = useCase.traffic(entry.parameters, load, service);
   if (traffic === undefined) return [];
   const { sizes, meanBytes } = payloadOf(entry.parameters);
-  // A limit that holds for each message is lost in the mean.
+  // A limit for each message is lost in the mean.
   const several = sizes.length > 1 && { messageSizes: sizes };
   const sent = { ...traffic, messageBytes: meanBytes, ...several };
   const leaving = wireSizes(scenario, entry, sizesOf(sent));
   return [{ entry, position, traffic: { ...sent, leaving } }];
 }
 
-/** Of all entries in a step, also where the tables know none of it; bytes are those of payloads, in and out. */
+/** Also of entries without a table; `bytes` are payloads, in and out. */
 export function stepRates(scenario: Scenario, step: StepSenders): MessageRates & { bytes: number } {
   let [inMessages, outMessages, bytes] = [0, 0, 0];
   const all = scenario.entries.flatMap((_entry, at) => sendingOf(scenario, step, at));

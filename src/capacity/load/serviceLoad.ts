@@ -5,17 +5,14 @@ import type { Product, TableName } from '../model';
 import { checkNumber, guides, inputError, isRest } from '../tables/publishedLimits';
 import { bandwidthWords, counted, figure, messageSizeWords } from '../capacityWords';
 
-/** Traffic of one use case, nominal or measured, as the service sees it. */
 export interface ServiceLoad {
   readonly kind: TrafficKind;
   readonly table: TableName;
   readonly senders: number;
-  /** Average payload as given, before the floor. */
+  /** Mean payload, which may be smaller than {@link floorBytes}. */
   readonly messageBytes: number;
   readonly sizes: readonly PayloadSize[];
-  /** The same as they leave the service, with their envelopes where these are known. */
   readonly leaving: readonly WireSize[];
-  /** Bytes a message is counted as, on average. */
   readonly countedBytes: number;
   readonly inMessages: number;
   readonly outMessages: number;
@@ -37,7 +34,7 @@ export function sizesOf({
   return messageSizes;
 }
 
-/** Bytes a message is counted as, on average: the floor holds for each size, not for their mean. */
+/** The floor holds for each size, not for their mean. */
 export function effectiveBytes(sizes: readonly PayloadSize[]): number {
   return meanOf(sizes, (bytes) => Math.max(bytes, floorBytes));
 }
@@ -71,9 +68,8 @@ export function tableFor(product: Product, kind: TrafficKind, members: number): 
 }
 
 /**
- * Load of one use case from its senders, interval and size: r = senders / interval messages per second
- * in, r × receivers out.
- * @throws ExpectedError `estimate-input` when a field is invalid
+ * Inbound: senders / interval; outbound: that times receivers. @throws ExpectedError
+ * `estimate-input`
  */
 export function trafficLoad(product: Product, connections: number, traffic: Traffic): ServiceLoad {
   const { kind } = traffic;
@@ -94,7 +90,6 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
   };
 }
 
-/** Per second. */
 export interface MessageRates {
   readonly inMessages: number;
   readonly outMessages: number;
@@ -154,10 +149,7 @@ type Nominal = Pick<
     readonly receivers: number;
   };
 
-/**
- * `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`: the guides' bandwidth formula, of what goes out,
- * or in where that is more.
- */
+/** `1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s`, as in the guides. */
 export function nominalFormula(nominal: Nominal): string {
   const { kind, senders, intervalS, receivers, inEach = 1, outEach = 1 } = nominal;
   const { answers, pushedTo } = nominal;
@@ -176,7 +168,6 @@ export function nominalFormula(nominal: Nominal): string {
   return `${what}${factors.join(' × ')} = ${product((senders / intervalS) * receivers, nominal)}`;
 }
 
-/** `2 msg/s` where that is exact, else `1 msg per 333 ms`: what is multiplied must give what stands behind it. */
 function rateWords(intervalS: number): string {
   const perSecond = 1 / intervalS;
   if (perSecond >= 1 && Math.abs(perSecond - Number(perSecond.toFixed(1))) < 1e-9)
@@ -193,7 +184,6 @@ export function measuredFormula(
   return `measured: ${figure(inMessages)} msg/s in, ${product(outMessages, measured)} out`;
 }
 
-/** `19,000 msg/s × 2 KB = 38 MB/s`. */
 function product(
   messagesPerSecond: number,
   { messageBytes, countedBytes }: Pick<Nominal, 'messageBytes' | 'countedBytes'>,
@@ -207,7 +197,7 @@ function receiverWords(kind: TrafficKind, receivers: number): string {
   return counted(receivers, isGroup(kind) ? 'member' : 'receiver');
 }
 
-/** Connections that send nothing, as the estimate needs a use case: the plainest one, without senders. */
+/** The estimate needs a use case, here one without senders. */
 export function connectionsOnly(product: Product): Traffic {
   return { kind: guides[product].plainest, senders: 0, intervalS: 1, messageBytes: 2048 };
 }

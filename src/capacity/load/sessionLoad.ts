@@ -1,4 +1,4 @@
-/** What sessions ask of a service: each call by its receivers, and by how often a session makes it in the mean. */
+/** The load of sessions: each call by its receivers and mean count. */
 import { entryOf } from '../../base/collect';
 import { largestGroup, numberOf, type Parameters } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
@@ -22,18 +22,14 @@ import {
 import type { OwnCall, Load, Traffic } from '../../usecases/useCase';
 import { floorBytes } from './serviceLoad';
 
-/** Calls of a session that the tables count alike: one traffic, with the size of each of them. */
 interface SessionTraffic {
   readonly traffic: Traffic;
-  /** Names of the calls, as results have them. */
   readonly calls: readonly string[];
-  /** Of each of the sizes. */
   readonly ownCalls: readonly OwnCall[];
 }
 
 type SessionKind = CallAudience | 'on' | 'answers';
 
-/** The published tables have no traffic that goes one way only. */
 const trafficKinds: Readonly<
   Record<SessionKind, Pick<Traffic, 'kind' | 'inEach' | 'outEach' | 'answers'>>
 > = {
@@ -46,13 +42,11 @@ const trafficKinds: Readonly<
   answers: { kind: 'echo', inEach: 0, answers: true },
 };
 
-/** Of an answer that says nothing: `null`. */
 const voidPayload: PayloadSize = { bytes: 4, weight: 1 };
 
 export const goesOutAlone =
   'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.';
 
-/** True of a session with one; for the notes of an estimate. */
 export function sessionAssumptions(parameters: Parameters): string[] {
   const steps = sessionStepsOf(parameters);
   const has = (of: (step: SessionStep) => boolean): boolean => allStepsOf(steps).some(of);
@@ -73,12 +67,7 @@ export function sessionAssumptions(parameters: Parameters): string[] {
   return assumptions.filter((sentence) => sentence !== false);
 }
 
-/**
- * In the order in which their first calls stand in the session; nothing where it makes none. What the hub calls is a traffic of
- * its own, without senders where nobody knows how often it comes: a run counts it.
- *
- * @param joining connections that are in its groups
- */
+/** Callbacks are a traffic of their own, without senders where only a run can count them. */
 export function sessionTraffic(
   parameters: Parameters,
   { connections, senders }: Load,
@@ -141,13 +130,12 @@ const kindsOf = (step: CountedStep): readonly SessionKind[] =>
         ...(step.kind === 'call' && step.answered ? ['answers' as const] : []),
       ];
 
-/** Of what nothing waits for; undefined for others, and where a recording says how often it comes. */
+/** Undefined for events that the session waits for, and recorded ones. */
 const heardTimes = (step: CountedStep): number | undefined =>
   step.kind === 'on' && isOnlyHeard(step) && !('recorded' in step)
     ? (step.perSession ?? 0)
     : undefined;
 
-/** Events that are only counted, of which nobody has said how often they come. */
 export const unknownEvents = (parameters: Parameters): string[] =>
   callsOf(sessionStepsOf(parameters)).flatMap(({ step }) =>
     step.kind === 'on' && heardTimes(step) !== undefined && step.perSession === undefined
@@ -155,7 +143,7 @@ export const unknownEvents = (parameters: Parameters): string[] =>
       : [],
   );
 
-/** Whether it waits for what a call of the session brings, which the service sends once. */
+/** Whether the event comes with a call of the session, which the service sends once. */
 const isOfCall = (steps: readonly SessionStep[], step: SessionStep): boolean =>
   step.kind === 'on' &&
   !isOnlyHeard(step) &&
@@ -169,18 +157,16 @@ const isOfCall = (steps: readonly SessionStep[], step: SessionStep): boolean =>
 interface Counted {
   readonly name: string;
   readonly step: CountedStep;
-  /** In each session, and with each item of a stream for itself. */
+  /** Per session; `times` counts each item of a stream. */
   readonly calls: number;
   readonly times: number;
 }
 
-/** Connections that receive. */
 interface Receivers {
   readonly connections: number;
   readonly members: number;
 }
 
-/** Of the largest group; 1 where there are none. */
 export function membersOf(parameters: Parameters, connections: number): number {
   const { groupCount } = parameters;
   if (typeof groupCount !== 'number') return 1;
@@ -188,12 +174,12 @@ export function membersOf(parameters: Parameters, connections: number): number {
   return Math.max(1, largestGroup({ groupsPerConnection: 1, ...parameters }, among));
 }
 
-/** What a step sends in and gets out, in bytes as the tables count them: which of two branches is dearer. */
+/** Bytes as the tables count them. */
 const costOf = (step: CountedStep, load: Receivers): number =>
   (1 + deliveriesOfStep(step, load)) *
   meanOf(payloadsOf(step), (bytes) => Math.max(floorBytes, bytes));
 
-/** How often a session comes by each of its counted steps in the mean, in the order of {@link callsOf}. */
+/** Mean count per session of each counted step, in the order of {@link callsOf}. */
 function timesOf(
   steps: readonly SessionStep[],
   factor: number,
@@ -226,7 +212,6 @@ function timesOf(
   });
 }
 
-/** Items of a stream go down one by one. */
 const echoesOf = (step: CountedStep): number =>
   step.kind === 'stream' ? Math.max(1, step.items) : 1;
 

@@ -26,7 +26,7 @@ export type Spoken = Pick<
   'service' | 'protocol' | 'subprotocol' | 'dialect' | 'upstream' | 'entries'
 >;
 
-/** A value of which only the length is known, in bytes as UTF-8: in JSON, and in MessagePack. */
+/** A value of known length, in bytes as UTF-8: in JSON, and in MessagePack. */
 class Unknown {
   constructor(
     readonly jsonBytes: number,
@@ -34,27 +34,23 @@ class Unknown {
   ) {}
 }
 
-/** Bytes of what changes from message to message: the stamp, ids of connections, of streams, times. */
 const stampBytes = 54;
 const connectionIdBytes = 22;
 const streamIdBytes = 9;
 const unixMs = new Unknown(13, () => 9);
 const itemCount = new Unknown(2, () => 1);
 const ticks = new Unknown(18, () => 9);
-/** Run ids in names of groups and users: up to eight hexadecimal digits. */
 const runIdBytes = 8;
 
 const text = (bytes: number): Unknown => new Unknown(bytes + 2, () => packedText(bytes));
-/** Bytes go out as text in JSON: only MessagePack has them. */
+/** JSON has no bytes: they are text there. */
 const binary = (bytes: number): Unknown => new Unknown(bytes + 2, () => binaryHead(bytes) + bytes);
-/** As the user wrote it; its length as JSON text stands for that in any protocol. */
+/** Its length as JSON text stands for that in any protocol. */
 const written = (bytes: number): Unknown => new Unknown(bytes, () => bytes);
 
 /**
- * How many bytes each payload of an entry is when it goes to the service, and when it leaves it: with the hub message around
- * it, and on its way to an app server with the service's message around that. Frames of WebSockets (2 to 10 bytes)
- * and heads of HTTP are left out. Exact for the bench contract, but for ids and names whose length only the
- * run knows; an answer of the user's own method is taken to be as long as its arguments.
+ * Sizes of whole messages: to the service, to a client, and to the app server. Frames of WebSockets
+ * and heads of HTTP are left out; a reply of the user's own method counts as long as its arguments.
  */
 export function wireSizes(
   scenario: Spoken,
@@ -74,7 +70,6 @@ export function wireSizes(
   return sizes.map((size) => ({ ...size, ...legs(scenario, shape, size.bytes) }));
 }
 
-/** The same of one call of a session; its answer is taken to be as long as its arguments. */
 export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): WireSize {
   const shape: MessageShape = {
     run: { preparation: 'nothing', audience: 'self', ownCall },
@@ -83,7 +78,7 @@ export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: Payload
   return { ...size, ...hubLegs(scenario, shape, size.bytes) };
 }
 
-/** Of what a hub has sent on its own: a message of so many bytes without what marks its end; null: nobody has seen them. */
+/** `bodyBytes`: a hub message without what marks its end; null where unknown. */
 export function pushedSize(
   { protocol, service }: Spoken,
   { name, bodyBytes, weight }: { name: string; bodyBytes: number | null; weight: number },
@@ -98,7 +93,6 @@ export function pushedSize(
   return { bytes, weight, sent: 0, toClient, toApplication: 0 };
 }
 
-/** Of what a hub is said to send on its own: arguments of so many bytes. */
 export function wireSizeOfPush(
   { protocol, service, subprotocol }: Spoken,
   { name, bytes }: { name: string; bytes: number },
@@ -140,7 +134,6 @@ function hubLegs({ protocol, upstream }: Spoken, shape: MessageShape, payload: n
   return { sent, toClient, toApplication };
 }
 
-/** Source: "Azure SignalR Service data plane REST API reference". */
 const restBody = (shape: MessageShape, payload: number): number =>
   jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(shape, payload)] });
 
@@ -197,7 +190,7 @@ const callOfStream = (shape: MessageShape, streams: StreamShape): unknown =>
     ? dictionary(shape, 0)
     : written(argumentBytes(ownArguments(streams.own.arguments)));
 
-/** The dictionary that the hub hands on as it came; items that a hub makes are numbered. */
+/** Items that a hub makes are numbered. */
 function dictionary(shape: MessageShape, payload: number, numbered = false): object {
   const { run, receiver, binary: isBinary } = shape;
   const key = run.message?.receiverKey;
@@ -210,11 +203,11 @@ function dictionary(shape: MessageShape, payload: number, numbered = false): obj
   };
 }
 
-/** Azure Web PubSub: the dictionary as JSON, in the subprotocol's message or, to a handler, bare. */
+/** The dictionary as JSON, in the subprotocol's message, bare to an event handler. */
 function pubSubLegs({ subprotocol }: Spoken, shape: MessageShape, payload: number): Legs {
   const data = jsonBytes(dictionary(shape, payload));
   const { audience, via } = shape.run;
-  // Clients that publish to a group themselves are named, callers of the REST API are not.
+  // Publishing clients are named, REST callers are not.
   const isGroup = audience === 'group';
   const user = isGroup && via === undefined ? 'user_'.length + runIdBytes + 1 + 4 : undefined;
   const group = isGroup ? shape.receiver : undefined;
@@ -226,15 +219,13 @@ function pubSubLegs({ subprotocol }: Spoken, shape: MessageShape, payload: numbe
   };
 }
 
-/** Bytes of whole hub messages in one protocol, with what marks their end. */
+/** Bytes of whole hub messages, with what marks their end. */
 interface HubForm {
   /** @param id bytes of the invocation's id; absent: it has none */
   invocation(method: string, args: unknown, id?: number): number;
   completion(id: number, result: unknown): number;
   item(id: number, content: unknown): number;
-  /** With what marks its end. */
   whole(body: number): number;
-  /** Of these bytes of a whole message, how many only mark where it ends. */
   endBytes(message: number): number;
 }
 
@@ -265,12 +256,12 @@ function packedBytes(value: unknown): number {
 const packedText = (bytes: number): number => (bytes < 32 ? 1 : binaryHead(bytes)) + bytes;
 const binaryHead = (bytes: number): number => (bytes < 0x100 ? 2 : bytes < 0x10000 ? 3 : 5);
 
-/** A message with its length before it, seven bits in each byte. */
+/** Its length goes before it, seven bits in each byte. */
 const withLength = (bytes: number): number => bytes + varintBytes(bytes);
 const varintBytes = (value: number): number =>
   value < 0x80 ? 1 : 1 + varintBytes(Math.floor(value / 0x80));
 
-/** The message of Azure SignalR Service that brings one to an app server, in MessagePack whatever the client speaks. */
+/** The service's message to an app server, in MessagePack whatever the client speaks. */
 const connectionData = (message: number): number =>
   withLength(packedBytes([6, text(connectionIdBytes), binary(message), {}]));
 
@@ -297,7 +288,7 @@ const hubForms: Readonly<Record<HubProtocol, HubForm>> = {
   },
 };
 
-/** What a client sends, to a group or as an event, with the number of an acknowledgement. Sources: as of {@link pubSubDelivery}. */
+/** To a group or as an event, with an ack id. Sources: those of {@link pubSubDelivery}. */
 function pubSubFrame(
   subprotocol: Subprotocol,
   { data, group, event }: Pick<Delivered, 'data' | 'group'> & { readonly event: string },
@@ -326,16 +317,13 @@ function pubSubFrame(
   }
 }
 
-/** A message of a client or an application on its way to a client of Azure Web PubSub; lengths in bytes. */
 interface Delivered {
   readonly data: number;
-  /** Name of the group it was sent to; absent: it comes from the application. */
   readonly group: number | undefined;
-  /** User id of the client that sent it; absent: none is named. */
   readonly user: number | undefined;
 }
 
-/** Digits, and bytes as a varint, that a message's number has in a run of usual length; and that of an acknowledgement. */
+/** As text and as a varint, in a run of usual length. */
 const sequenceId = { digits: 5, varintBytes: 3 } as const;
 const ackId = { digits: 11, varintBytes: 6 } as const;
 
@@ -379,7 +367,7 @@ const ways = {
   body: sentence('in the body of a REST call'),
 } as const;
 
-/** In a sentence why the service takes none of the largest messages of an entry; undefined where it takes them. */
+/** Why the service refuses the largest message of an entry; undefined where it does not. */
 export function refusedSize(scenario: Sent, entry: ScenarioEntry): Words | undefined {
   const useCase = findUseCase(entry.name);
   if (useCase === undefined) return undefined;
@@ -403,7 +391,6 @@ export function refusedSize(scenario: Sent, entry: ScenarioEntry): Words | undef
       );
 }
 
-/** The use case that sends the same over a lasting connection, which takes more. */
 const unlimited = ({ run: { via, audience } }: UseCase, { service }: Sent): UseCase | undefined =>
   useCases.find(
     ({ run, services: known }) =>
@@ -426,7 +413,7 @@ function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
   );
 }
 
-/** At the keys of their sizes, and at the end of the range where a search comes to sizes that no service takes. */
+/** Also of the largest size of a search. */
 export function messageProblems({
   scenario,
   sizePlaces,

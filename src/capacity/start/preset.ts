@@ -1,4 +1,4 @@
-/** Scenario files to begin with: the set-ups of the performance guides by Unit, with comments. */
+/** Scenario files to begin with: set-ups of the performance guides by Unit. */
 import { ExpectedError } from '../../base/expectedError';
 import {
   services,
@@ -24,14 +24,12 @@ export interface PresetChoice {
 
 interface Preset {
   readonly connections: number;
-  /** Of the last step: as many as the published tables allow for the size; 0 where nothing is sent. */
   readonly senders: number;
   readonly text: string;
 }
 
 /**
- * Connections opened per second by size, as the last generation of the Azure SignalR benchmark set them for its batch
- * runs (azure-signalr-bench, TestConfigEntity, batch); sizes between take that of the next smaller one.
+ * As in batch runs of the Azure SignalR benchmark (azure-signalr-bench, TestConfigEntity, batch).
  */
 const arrivingRates: readonly (readonly [unit: number, perSecond: number])[] = [
   [1, 200],
@@ -47,10 +45,12 @@ export function presetUnits(service: PresetChoice['service']): readonly number[]
   return offers[service].units.premium;
 }
 
-/** Connections that are left to the workers, which send over one each. */
 const lastingConnections = 10;
 
-/** All connections the size allows, and in two steps the senders that its traffic limits allow. @throws ExpectedError `preset` when the tables have none */
+/**
+ * The most connections and senders of a size. @throws ExpectedError `preset` when the tables have
+ * none
+ */
 export function presetOf(useCase: UseCase, choice: PresetChoice): Preset {
   const { service, unit } = choice;
   const units = presetUnits(service);
@@ -100,7 +100,7 @@ function valuesOf(choice: PresetChoice, connections: number, senders: number): S
   };
 }
 
-/** Largest number of senders whose estimate is the size itself; undefined when one is too many. */
+/** Undefined when one sender is too many. */
 function mostSenders(useCase: UseCase, choice: PresetChoice, all: number): number | undefined {
   const { scenario } = parseScenario(startingFile(useCase, valuesOf(choice, all, 1)));
   const estimated = (senders: number): Estimate | undefined => {
@@ -110,8 +110,7 @@ function mostSenders(useCase: UseCase, choice: PresetChoice, all: number): numbe
   const one = estimated(1);
   if (one?.unit !== choice.unit) return undefined;
   let [least, most, use] = [1, all, one.traffic_utilisation];
-  // Utilisation grows with the senders, mostly evenly: then a guess by the last one is right. Where it does not,
-  // every third look halves what is left.
+  // Utilisation mostly grows evenly, so guess by the last one; every third look halves the rest.
   for (let look = 0; least < most; look++) {
     const even = Math.max(least + 1, Math.min(most, Math.floor(least / use)));
     const senders = look % 3 < 2 ? even : Math.ceil((least + most) / 2);
@@ -136,7 +135,7 @@ interface StartingValues {
   readonly comments: readonly string[];
 }
 
-/** A scenario file in which every line a person is likely to change says what it does. */
+/** Comments explain every line that people change. */
 export function startingFile(useCase: UseCase, values: StartingValues): string {
   const parameters = useCase.parameters.flatMap((spec) => parameterLines(useCase, spec, values));
   const sends = useCase.run.audience !== 'nobody';
@@ -223,6 +222,6 @@ function parameterValue(spec: ParameterSpec, { groupCount }: StartingValues): st
   return String(value);
 }
 
-/** Sizes of groups in the guides: ten members, or ten groups; and a group for each connection. */
+/** Ten members, or ten groups, as in the guides; or a group for each connection. */
 export const groupShapes = ['small', 'big', 'tiny'] as const;
 export type GroupShape = (typeof groupShapes)[number];

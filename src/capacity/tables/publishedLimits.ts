@@ -1,4 +1,4 @@
-/** The published limits: tables of each edition of the guides, and values between their sizes. */
+/** Tables of each edition of the guides, and values between their sizes. */
 import { ExpectedError } from '../../base/expectedError';
 import { azureServices } from '../../base/serviceTraits';
 import type { TrafficKind } from '../../usecases/useCase';
@@ -15,7 +15,7 @@ import {
 } from '../model';
 import resolved from './resolved.json';
 
-/** The limits of the published guides: `scripts/writeCapacity.mjs` makes the data from `src/capacity/published`. */
+/** `scripts/writeCapacity.mjs` makes the data from `src/capacity/published`. */
 type Editions = Readonly<Record<'sr2023' | 'later' | 'wps', PublishedEdition>>;
 
 export const { sr2023, later, wps, offers } = resolved as Editions & {
@@ -34,15 +34,13 @@ export const isRest = (kind: TrafficKind): boolean => restKinds.includes(kind);
 
 interface Guide {
   readonly name: string;
-  /** The one to compute with comes first. */
   readonly editions: readonly PublishedEdition[];
   readonly kinds: readonly TrafficKind[];
-  /** Of these the ones whose messages leave the service once more, to an app server or an event handler. */
+  /** Their messages leave the service once more, to an app server or event handler. */
   readonly toApplication: readonly TrafficKind[];
   readonly plainest: TrafficKind;
-  /** Whether each message that leaves is billed for itself, or the traffic of all of them. */
   readonly bills: 'messages' | 'traffic';
-  /** Rows that it calls the most a size takes in and sends out. */
+  /** Rows with the most that a size takes in and sends out. */
   readonly ceilings: { readonly in: TableName; readonly out: TableName };
 }
 
@@ -71,7 +69,6 @@ export const guides: Readonly<Record<Product, Guide>> = {
 
 /** @throws ExpectedError `estimate-input` for an unknown product or edition, or an edition where there is one only */
 export function editionOf(product: Product, edition: Edition | undefined): PublishedEdition {
-  // Input may come from untyped data, so the type alone is not believed.
   if (!azureServices.includes(product))
     throw inputError(`product must be ${azureServices.join(' or ')}`);
   const { editions } = guides[product];
@@ -82,11 +79,9 @@ export function editionOf(product: Product, edition: Edition | undefined): Publi
   return found;
 }
 
-/** Sizes that can be bought and that the tables of the edition reach, rising. */
 export const candidatesOf = ({ product, listedUnits }: PublishedEdition): readonly number[] =>
   offers[product].units.premium.filter((unit) => unit <= listedUnits.at(-1)!);
 
-/** The edition of the same guide whose sizes go on where those of this one end. */
 export const longerEdition = ({
   product,
   listedUnits,
@@ -141,10 +136,7 @@ function documentOf(edition: PublishedEdition): Omit<TableSource, 'heading' | 'l
   return { document: edition.name, title: edition.title, edition: edition.edition };
 }
 
-/**
- * From the listed sizes of a row. A size between a < U < b gets max(L(a), U × min(L(a)/a, L(b)/b)): at least what the
- * smaller size does, and per unit at least what the worse neighbour does. Undefined outside the listed sizes.
- */
+/** Between a < U < b: max(L(a), U × min(L(a)/a, L(b)/b)). Undefined outside the listed sizes. */
 export function limitBetween(
   units: readonly number[],
   values: readonly number[],
@@ -182,7 +174,7 @@ export function checkNumber(
   return value;
 }
 
-/** Four decimals, halves to even as in the published results: only odd multiples of 1/32 are exact halves there. */
+/** Four decimals, halves to even; only odd multiples of 1/32 are exact halves. */
 export function rounded(value: number): number {
   if (Math.abs(value * 32) % 2 !== 1) return Number(value.toFixed(4));
   return (2 * Math.round((value * 10_000) / 2)) / 10_000;

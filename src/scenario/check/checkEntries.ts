@@ -1,4 +1,4 @@
-/** Checks of one entry: its groups, the call of the user's own method, its streams, and its dialect. */
+/** Checks of one entry of a scenario. */
 import { formatCount, formatDurationMs } from '../../base/units';
 import { ownArguments, placeholdersIn } from '../../usecases/ownArguments';
 import { payloadOf, hubRunOf } from '../../usecases/useCase';
@@ -24,7 +24,6 @@ import {
   type SessionStep,
 } from '../../usecases/sessionSteps';
 
-/** Checks `groupCount` and `groupsPerConnection` of one entry against the number of connections. */
 export function checkGroups(file: ScenarioFile, read: ReadEntry): void {
   const { error, warning } = file;
   const { connections } = file.scenario;
@@ -64,7 +63,7 @@ function reportRest({ warning, scenario }: ScenarioFile, place: Place, groups: n
   warning('group-count', place, message, String(nearest));
 }
 
-/** The divisors of `total` right below and above `count`, which is none itself; the nearer one first. */
+/** The divisors of `total` next to `count`, which is none itself; the nearer one first. */
 export function nearestDivisors(total: number, count: number): [number, number] {
   let below = count;
   while (total % below !== 0) below -= 1;
@@ -124,7 +123,6 @@ function checkOwnStream(file: ScenarioFile, read: ReadEntry, { direction }: Stre
   if (!isDownload) file.warning('other-reply', parameters.at('streamingItemSize'), message);
 }
 
-/** Keys of streams, where the method has none. */
 function reportNoStream({ error, warning }: ScenarioFile, { entry, parameters }: ReadEntry): void {
   const items = parameters.at('streamingItems');
   if (items !== undefined) {
@@ -141,7 +139,6 @@ function reportNoStream({ error, warning }: ScenarioFile, { entry, parameters }:
   }
 }
 
-/** Checks that the streams of one entry can be cancelled as written, and that a connection can hold them. */
 export function checkStreams({ error, warning }: ScenarioFile, read: ReadEntry): void {
   const { parameters } = read.entry;
   const stream = hubRunOf(read.useCase, parameters).streams;
@@ -165,7 +162,6 @@ export function checkStreams({ error, warning }: ScenarioFile, read: ReadEntry):
   error('streams', read.at('streamingItemSendDelay'), message);
 }
 
-/** Reports what the dialect measure has no room for, where the file asks for that dialect. */
 export function checkDialect({ error, scenario }: ScenarioFile, read: ReadEntry): void {
   if (scenario.dialect !== 'measure') return;
   const { name, parameters } = read.entry;
@@ -229,7 +225,6 @@ function checkReceivers(
   error('nothing-sent', config.at('connections') ?? at('steps'), message, '2');
 }
 
-/** Sessions that share groups have as many of them, and one of them joins. */
 function checkShared(
   { error, info, entries }: ScenarioFile,
   { at, entry }: ReadEntry,
@@ -259,7 +254,6 @@ function checkShared(
   error('nobody-joins', place, message);
 }
 
-/** Where a call that joins and one that leaves stand in one list, with no pause between. */
 function reportShortStay(
   { info }: ScenarioFile,
   { at }: ReadEntry,
@@ -275,7 +269,7 @@ function reportShortStay(
   info('short-stay', at('steps'), message);
 }
 
-/** Senders begin one after the other: said once, of the sessions that take longest to be there. */
+/** Only for the entry with the longest interval. */
 function reportRise(
   { info, config, entries, scenario }: ScenarioFile,
   { entry, parameters }: ReadEntry,
@@ -285,7 +279,6 @@ function reportRise(
     Number(one.parameters['sessionInterval'] ?? 0);
   const intervalMs = intervalOf(entry);
   const longest = entries.map((read) => read.entry).sort((a, b) => intervalOf(b) - intervalOf(a));
-  // That an interval is longer than the step is said elsewhere.
   if (warmupMs >= intervalMs || intervalMs > singleStepDurationMs || longest[0] !== entry) return;
   const [interval, warmup] = [formatDurationMs(intervalMs), formatDurationMs(warmupMs)];
   const rise =

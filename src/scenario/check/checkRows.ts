@@ -1,4 +1,4 @@
-/** Checks that placeholders of rows have rows to take their values from. */
+/** Checks placeholders of identities and data. */
 import {
   connectionNames,
   identityNames,
@@ -106,14 +106,12 @@ function checkColumn(
   error('placeholder', place, message);
 }
 
-/** Where they are known before the run. */
 function columnsOf(identities: ScenarioFile['scenario']['identities']): string[] | undefined {
   if (identities?.kind === 'list') return Object.keys(identities.rows[0] ?? {});
   if (identities?.kind !== 'rule') return undefined;
   return [...new Set(['user', 'token', ...Object.keys(identities.claims)])];
 }
 
-/** Tokens of a rule are made when a connection opens, and anew while the run goes on. */
 function checkToken(
   { error, scenario }: ScenarioFile,
   { name, column }: Used,
@@ -130,7 +128,6 @@ function reportStream({ error }: ScenarioFile, { name, column }: Used, place?: P
   error('placeholder', place, message);
 }
 
-/** Clients of a service show tokens that its key has signed. */
 function checkServiceTokens({ info, scenario, config }: ScenarioFile): void {
   if (scenario.target === undefined || behindOf(scenario.target) !== 'service') return;
   const message =

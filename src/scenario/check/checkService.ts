@@ -26,7 +26,6 @@ export function checkService(file: ScenarioFile): void {
   checkServerConnections(file);
 }
 
-/** Keys about app servers, where a run has none of its own. */
 function reportIdleKeys({ info, config, scenario }: ScenarioFile): void {
   const why = whyNoAppServers(scenario);
   if (why === undefined) return;
@@ -67,7 +66,6 @@ function checkMode(file: ScenarioFile): void {
   file.error('service-mode', second.at(), message);
 }
 
-/** What a service in serverless mode cannot pass on to its upstream, or the upstream not back. */
 function checkUpstreamUseCases({ error, at, entries, scenario }: ScenarioFile): void {
   const named = entries.filter((read) => read.named);
   for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
@@ -93,7 +91,7 @@ const sizeOf = ({ unit, sku }: Scenario): ServiceSize | undefined =>
 const sizeWords = ({ unit, sku }: Scenario): string =>
   sku === 'free' ? 'the Free tier' : `Unit ${formatCount(unit ?? 1)}`;
 
-/** Only a hint: the figures come from a comment of a maintainer, no document has them. */
+/** Only a hint: no document has these figures. */
 function checkConnectRate({ info, at, scenario }: ScenarioFile): void {
   const limit = connectRateLimit(sizeOf(scenario));
   if (scenario.arrivingRate <= limit) return;
@@ -110,7 +108,7 @@ function checkServerConnections({ warning, at, scenario }: ScenarioFile): void {
   warning('server-connections', at(...writtenBy, 'connections'), message);
 }
 
-/** Undefined where both fit, and where the clients alone are too many. `place` is the size in words: `the Free tier`. */
+/** Undefined where both fit, or clients alone are too many. */
 export function serverConnectionsProblem(
   clients: number,
   servers: number,
@@ -123,9 +121,8 @@ export function serverConnectionsProblem(
 }
 
 /**
- * Server connections that a run of the scenario opens to Azure SignalR Service: those of its app servers, or
- * the lasting one of each worker that `restPersist…` sends over. Undefined where app servers are not ours. They
- * take part of the connections of a size. Source: "Messages and connections in Azure SignalR Service".
+ * Undefined where app servers are the user's. Source: "Messages and connections in Azure SignalR
+ * Service".
  */
 export function serverConnectionsOf(scenario: Scenario): number | undefined {
   const { service, target, entries, connections, appServers, serverConnections } = scenario;
@@ -134,11 +131,9 @@ export function serverConnectionsOf(scenario: Scenario): number | undefined {
   if (whose === 'ofUser' || behindOf(target) === 'userHub') return undefined;
   if (!isServerless(scenario)) return appServers * serverConnections;
   const persists = entries.some(({ name }) => findUseCase(name)?.run.via === 'persistent');
-  // How many workers this machine has by itself is not known here.
   return persists ? Math.min(scenario.workers ?? 1, connections) : 0;
 }
 
-/** Whether a scenario for Azure SignalR Service does without an app server: its hub is in serverless mode. */
 export const isServerless = ({
   entries,
   upstream,
@@ -185,7 +180,6 @@ function checkBinaryPayloads({ error, entries, scenario }: ScenarioFile): void {
   }
 }
 
-/** Subprotocol and acknowledgements must mean something, and the use cases must be possible with them. */
 export function checkSubprotocol({ error, at, config, entries, scenario }: ScenarioFile): void {
   const { service, subprotocol } = scenario;
   const [acks, written] = [config.at('acks'), config.at('subprotocol')];

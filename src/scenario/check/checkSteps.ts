@@ -1,4 +1,4 @@
-/** Checks how many send how long (in steps, stages or a search), how connections come and go, and what the run is judged by. */
+/** Checks of steps, stages, search, connections and objectives. */
 import { countFor, leastBeyond, showsShare, leavingUs } from '../../base/measuringLimits';
 import {
   byShare,
@@ -31,7 +31,6 @@ import {
 } from '../steps';
 import type { SearchKind } from '../../base/searchSummary';
 
-/** A run of more than a day is rarely meant. */
 const longRunMs = 24 * 3_600_000;
 /** With mean lives below this, connections do not send for more than a sixth of the time. */
 const shortLifeMs = 5000;
@@ -61,7 +60,7 @@ const stepKeys = ['step', 'baseSending', 'connections'];
 const lengthKeys = [...stepKeys, 'repeat'];
 
 function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
-  // How long a search takes, its budget says.
+  // A search takes as long as its budget.
   if (scenario.search !== undefined) return;
   const repeats = repeatsIn(scenario);
   const steps = stepCount(scenario) * repeats;
@@ -84,7 +83,6 @@ function checkSenders({ error, at, scenario }: ScenarioFile): void {
   error('nothing-sent', at('baseSending', ...stepKeys), message);
 }
 
-/** Whoever sends to one other connection needs another one. */
 function checkCompany({ error, config, entries, scenario }: ScenarioFile): void {
   const alone = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).audience === 'client',
@@ -101,7 +99,6 @@ function reportNoSenders({ info, config }: ScenarioFile): void {
   }
 }
 
-/** Not run more than once: a search tries values again by itself, and rounds of connecting are repeats already. */
 function reportNoRepeats({ info, config, scenario }: ScenarioFile): void {
   const { repeat = 1, search } = scenario;
   if (repeat === repeatsIn(scenario)) return;
@@ -112,7 +109,6 @@ function reportNoRepeats({ info, config, scenario }: ScenarioFile): void {
   info('no-effect', config.at('repeat'), message);
 }
 
-/** A storm must fall into the step, with time left to recover in. */
 function checkStorm({ error, config, scenario }: ScenarioFile): void {
   const { dropAllAfterMs = 0, singleStepDurationMs } = scenario;
   if (dropAllAfterMs < singleStepDurationMs) return;
@@ -120,7 +116,6 @@ function checkStorm({ error, config, scenario }: ScenarioFile): void {
   error('drop-all', config.at('dropAllAfter'), message);
 }
 
-/** A sender whose interval is longer than the step may never get its turn. */
 function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): void {
   const stepMs = scenario.singleStepDurationMs;
   for (const { entry, parameters, at } of entries) {
@@ -136,7 +131,6 @@ function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): v
   }
 }
 
-/** An entry of a mix that sends nothing has no part in it: connections are opened anyway. */
 function reportSilentEntries({ warning, entries }: ScenarioFile): void {
   if (entries.length < 2) return;
   for (const { useCase, at } of entries.filter(({ entry }) => isSilent(entry))) {
@@ -187,7 +181,6 @@ export function checkLives({ warning, config, entries, scenario }: ScenarioFile)
   warning('nobody-moves', moving?.at(), message);
 }
 
-/** Objectives that are finer than the number of deliveries can judge. */
 export function checkSlo(file: ScenarioFile): void {
   if (file.scenario.kind === 'resultparser') return;
   checkTails(file);
@@ -196,7 +189,6 @@ export function checkSlo(file: ScenarioFile): void {
   checkToAll(file);
 }
 
-/** Only messages with several receivers have a last one. */
 function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): void {
   const hasMany = entries.some(({ useCase, entry }) => {
     const { audience, session } = hubRunOf(useCase, entry.parameters);
@@ -214,7 +206,6 @@ function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): 
   if (place !== undefined) warning('no-effect', place, message);
 }
 
-/** Whoever may end a step must get the time to. */
 function checkAborting({ warning, slo, scenario }: ScenarioFile): void {
   for (const { metric, afterMs = 0 } of rulesOf(scenario.slo)) {
     if (afterMs < scenario.singleStepDurationMs) continue;
@@ -223,9 +214,8 @@ function checkAborting({ warning, slo, scenario }: ScenarioFile): void {
   }
 }
 
-/** A rate that no step can reach, or only later ones: the schedule decides that before anything is sent. */
 function checkRate({ warning, slo, scenario }: ScenarioFile): void {
-  // Which steps a search takes, nobody knows before.
+  // A search finds its steps in the run.
   if (scenario.search !== undefined) return;
   const perSecond = (expected: number): number => (expected * 1000) / scenario.singleStepDurationMs;
   const steps = stepsOf(scenario);
@@ -234,7 +224,6 @@ function checkRate({ warning, slo, scenario }: ScenarioFile): void {
     const [first, last] = [steps[0], steps.at(-1)].map((one) =>
       one === undefined ? 0 : perSecond(deliveriesOfStep(scenario, one)),
     ) as [number, number];
-    // Where no delivery is expected, messages count: their rate is not known from here.
     if (last === 0) continue;
     const [which, offered, cure] =
       last < limit
@@ -248,13 +237,12 @@ function checkRate({ warning, slo, scenario }: ScenarioFile): void {
   }
 }
 
-/** The usual p99 is judged over however few there are, as the guides do. */
+/** The default p99 is judged over however few there are, as the guides do. */
 const isTail = (metric: Percentile): boolean => metric !== 'max' && shareOf(metric) > 0.99;
 
-/** The step with the fewest senders is the first; the others have more deliveries. */
+/** Step 1 has the fewest deliveries. */
 function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
   const expected = deliveriesOfFirstStep(scenario);
-  // With nothing expected nothing is judged, which is said elsewhere.
   if (expected === 0) return;
   const written = Object.keys(scenario.slo.latencyUs).filter(isPercentile).sort(byShare);
   for (const metric of written.filter(isTail)) {
@@ -323,7 +311,6 @@ export function checkStages(file: ScenarioFile): void {
 
 const mostConnections = 1_000_000;
 
-/** Most that can be asked for, and why. */
 const highest: Readonly<Record<SearchKind, number>> = {
   senders: mostConnections,
   connections: mostConnections,

@@ -1,4 +1,4 @@
-/** Checks where the load goes: the target, what lets in, and that no secret stands in the file. */
+/** Checks of the target and its sign-in, and that no secret stands in the file. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { isSecretName, replaceInCommand } from '../../base/secretName';
 import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
@@ -60,7 +60,6 @@ function checkKind(file: ScenarioFile, place: Place): void {
   }
 }
 
-/** Of a service that only a connection string leads to; `rest` sends through its REST API. */
 function reportNeeded(
   { error, config, scenario }: ScenarioFile,
   rest: ReadEntry | undefined,
@@ -107,7 +106,7 @@ function checkUpstream({ error, config, scenario }: ScenarioFile): void {
   if (message !== undefined) error('upstream-url', config.written.get('upstream')!.key, message);
 }
 
-/** What a handler lacks that a service elsewhere is to reach, as a sentence; undefined when it lacks nothing. */
+/** Undefined where a service elsewhere can reach the handler. */
 export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string | undefined {
   const missing = [
     port === 0 && 'upstream.port, such as 7071, where the handler listens on this machine',
@@ -124,7 +123,6 @@ function checkCertificate({ error, config, scenario }: ScenarioFile): void {
   error('client-certificate', config.at('keyFile'), message);
 }
 
-/** Variable of the environment with further hosts that tokens may go to, separated by commas. */
 export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
 
 interface SignInRefusal {
@@ -132,7 +130,6 @@ interface SignInRefusal {
   readonly message: string;
 }
 
-/** @param endpoint where the token would go, on another machine */
 export function signInRefusal(
   endpoint: string,
   { insecureTls, caFile }: Pick<Scenario, 'insecureTls' | 'caFile'>,
@@ -158,7 +155,7 @@ function checkSignIn(file: ScenarioFile, target: Place): void {
   const { config, scenario } = file;
   const value = connectionStringOf(scenario.target);
   if (value === undefined) return;
-  // What a reference stands for is not known when the file is read.
+  // A reference has no value yet.
   if (referencesIn(value).length > 0 || connectionStringProblem(value) !== undefined) return;
   const { signIn, serverEndpoint } = readConnectionString(value);
   if (signIn === undefined || isThisMachine(hostOf(serverEndpoint) ?? '')) return;
@@ -171,15 +168,13 @@ function checkSignIn(file: ScenarioFile, target: Place): void {
 }
 
 export const secretInFile = 'secret-in-file';
-/** More secrets of a kind than anybody has; looking on would only repeat the advice. */
 const maximumFindings = 20;
-/** How far before its key the endpoint of a connection string is looked for. */
 const longestString = 2000;
 
 const secretWords = (what: string): string =>
   `${what} stands in this file. Keep it outside and write a reference: \${env:NAME} or \${secret:name}.`;
 
-/** Access keys in the text, comments included, which are never part of a message. Placeholders and local servers are no secrets. */
+/** Access keys, also in comments; they are never part of a message. */
 export function reportSecrets({ text, warning }: Reading): void {
   let findings = 0;
   for (const match of text.matchAll(/\baccesskey\s*=\s*([^\s;"',]+)/gi)) {
@@ -199,7 +194,7 @@ export function reportSecrets({ text, warning }: Reading): void {
   }
 }
 
-/** Each stands at the text itself, without quotes, so that it can be moved elsewhere. */
+/** At the text itself, without quotes, so that it can be moved elsewhere. */
 function reportLiterals(file: ScenarioFile): void {
   const { config, scenario, targetKey } = file;
   const warn = (place: Place, what: string): void => {
@@ -231,15 +226,13 @@ function reportLiterals(file: ScenarioFile): void {
     warn(place, 'A token or password');
 }
 
-/** How deep keys lie whose values are looked at: claims of an identity. */
+/** Claims of an identity lie that deep. */
 const deepestSecret = 5;
 /** Aliases may make a few lines stand for any number of values. */
 const mostLooks = 100_000;
 const secretKeys = new Map(secretPaths(configKeys));
-/** Maps with names of the user's own. */
 const ownNames = ['headers', 'query', 'env', 'claims'];
 
-/** What is secret below a key of `config`; undefined where nothing says so. */
 function wordsFor(keys: readonly string[]): string | undefined {
   const ours = secretKeys.get(keys.join('.'));
   const name = keys.at(-1)!;
@@ -264,7 +257,6 @@ function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | un
   return isScalar(node) && !isNothing(node) ? node : undefined;
 }
 
-/** Where the URLs with a token or password stand: texts, comma lists and YAML lists. */
 function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
   const node = reading.follow(target?.value);
   const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node];

@@ -9,11 +9,10 @@ import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario, ScenarioEntry } from '../scenario';
 import { behindOf } from '../target/targetKinds';
 
-/** Something that this version parses and estimates, but cannot run. */
+/** What can be parsed and estimated, but not run. */
 interface Obstacle {
-  /** One sentence with what to do; undefined where the scenario can be run. */
   readonly sentence: (scenario: Scenario) => string | undefined;
-  /** Keys of `config` it is about, the most revealing first. */
+  /** The most revealing key first. */
   readonly keys: readonly string[];
 }
 
@@ -70,7 +69,7 @@ const obstacles: readonly Obstacle[] = [
   { sentence: tooManySources, keys: ['connections'] },
 ];
 
-/** A connection sends to another one of its process only, and none has two. */
+/** A connection sends only to others of its own process. */
 function nobodyElse({
   connections,
   agents = 1,
@@ -92,13 +91,12 @@ function nobodyElse({
   return `${alone.name} sends to another connection of the same ${what}, and none of ${parts} has two of ${connections} connections, so that nothing would be sent: write more connections than that, or take one ${what}.`;
 }
 
-/** Messages are distinguished by their source, of which a stamp holds so many. */
+/** Messages are told apart by their source, and a stamp has room for so many. */
 function tooManySources({ connections, entries }: Scenario): string | undefined {
   const streams = entries.filter((entry) => streamsOf(entry) !== undefined);
   const groups = entries
     .filter((entry) => !streams.includes(entry))
     .reduce((sum, { parameters }) => {
-      // Each call of a session has a source of its own.
       if ('steps' in parameters) return sum + callsOf(sessionStepsOf(parameters)).length;
       const { targets, groupCount, groupsPerConnection: own = 1 } = parameters;
       return sum + Number((targets === 'random' ? groupCount : undefined) ?? own);
@@ -111,7 +109,7 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
 const readsCounters =
   'kind: resultparser only reads the counter file of an old run: use `signalr-bench run` or `signalr-bench import` on a command line.';
 
-/** One sentence with what to do; undefined when it can be run. Such a scenario is parsed and estimated all the same. */
+/** Undefined where the scenario can be run. */
 export function notRunnable(scenario: Scenario): string | undefined {
   if (scenario.kind === 'resultparser') return readsCounters;
   return obstacles.map(({ sentence }) => sentence(scenario)).find((text) => text !== undefined);
@@ -133,7 +131,7 @@ interface MeasureProblem {
 export const needsContract = ({ audience, ownCall, session }: HubRun): boolean =>
   audience !== 'nobody' && (ownCall ?? session) === undefined;
 
-/** Against the contract `Measure(ticks, payload)`; undefined when the entry can be run there, or needs no contract. */
+/** Undefined where the entry fits the contract `Measure(ticks, payload)`, or needs none. */
 export function measureProblem({
   name,
   run,
@@ -176,7 +174,6 @@ function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boole
   return `${run.ownCall.arguments}${run.streams?.own?.items ?? ''}`.includes('"{ticks}"');
 }
 
-/** Why the clients of ASP.NET SignalR cannot run a scenario, with what to do; undefined where they can, or are not asked for. */
 function classicObstacle(scenario: Scenario): string | undefined {
   const { connectionType, service, target, driver, skipNegotiation, entries } = scenario;
   if (connectionType !== 'AspNet') return undefined;

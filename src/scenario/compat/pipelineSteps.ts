@@ -6,12 +6,11 @@ import type { Reading } from '../text/scenarioReading';
 
 export interface PipelineStep {
   readonly reading: Reading;
-  /** Position in the outer list, from 1; methods of the same number run side by side. */
+  /** From 1; methods of one number run side by side. */
   readonly number: number;
   readonly method: string;
   readonly type: string;
   readonly node: Scalar;
-  /** Scalars under `Parameter.NAME`, by NAME. */
   readonly parameters: ReadonlyMap<string, Scalar>;
 }
 
@@ -67,7 +66,6 @@ function readStep(reading: Reading, number: number, item: Node): PipelineStep | 
   return step;
 }
 
-/** Warns of keys that the method does not have: they are not read. */
 function reportUnknownKeys(step: PipelineStep, map: YAMLMap): void {
   const names = parametersOf(step.method);
   if (names === undefined) return;
@@ -90,7 +88,7 @@ function scalarsOf(reading: Reading, map: YAMLMap): Map<string, Scalar> {
   return scalars;
 }
 
-/** A whole number of a step; undefined when it has none, which is reported unless there is a default. */
+/** A missing one is reported unless there is a default. */
 export function wholeIn(step: PipelineStep, name: string, otherwise?: number): number | undefined {
   const scalar = step.parameters.get(name);
   if (scalar === undefined) {
@@ -104,13 +102,13 @@ export function wholeIn(step: PipelineStep, name: string, otherwise?: number): n
 }
 
 const connecting = 'ConnectionTotal HubUrl Protocol TransportType';
-// The first generators wrote it without the c.
+// The first generators misspelt it.
 const starting = 'ConcurrentConnection ConcurrentConnetion BatchMode BatchWait';
 const collecting = 'Interval StatisticsOutputPath PercentileList StatPrintMode';
 const counting = 'LatencyMax LatencyStep';
 const grouping = 'ConnectionTotal GroupCount';
 
-/** Methods for which a run needs no word, it does that by itself, or not at all; with their parameters. */
+/** Methods that a run carries out by itself or not at all, with their parameters. */
 const impliedMethods = new Map([
   ['Wait', 'Duration'],
   ['InitStatisticsCollector', counting],
@@ -140,12 +138,11 @@ const impliedMethods = new Map([
   ],
 ]);
 
-/** What sending methods have; what does not fit the use case is reported where its parameters are read. */
 const sending = `${grouping} Duration Interval MessageSize Mode Modulo RemainderBegin RemainderEnd GroupLevelRemainderBegin GroupLevelRemainderEnd GroupInternalRemainderBegin GroupInternalRemainderEnd GroupInternalModulo StreamingItemCount StreamingItemSendInterval`;
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Every method there is: sending ones are the use cases by their names, with a capital. */
+/** Sending methods are the use cases by their names, with a capital. */
 export const pipelineMethods: readonly string[] = [
   ...impliedMethods.keys(),
   ...useCases.map(({ name }) => upperFirst(name)),

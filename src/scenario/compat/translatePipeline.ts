@@ -1,4 +1,4 @@
-/** Pipeline files of the Azure SignalR benchmark: translated to the text of the scenario that they describe. */
+/** Translates pipeline files of the Azure SignalR benchmark to scenario text. */
 import { groupedBy } from '../../base/collect';
 import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAMLMap } from 'yaml';
 import { formatCount } from '../../base/units';
@@ -20,7 +20,6 @@ import {
 
 interface Translation {
   readonly text: string;
-  /** What the line at that offset of the text was taken from. */
   readonly sourceOf: (offset: number) => Node;
 }
 
@@ -32,7 +31,7 @@ export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefi
   return undefined;
 }
 
-/** Undefined for a file without pipeline, and where it is not one run, which is reported. Keys beside the pipeline win. */
+/** Undefined without a pipeline, or where it is not one run. Keys beside the pipeline win. */
 export function translatePipeline(reading: Reading, root: YAMLMap): Translation | undefined {
   const pipeline = pipelineIn(root);
   if (pipeline === undefined) return undefined;
@@ -57,7 +56,6 @@ export function translatePipeline(reading: Reading, root: YAMLMap): Translation 
   return { text, sourceOf };
 }
 
-/** Keys of a scenario with the nodes that they get their values from. */
 type Keys = Map<string, Value>;
 type Value = Node | Keys | readonly Keys[];
 
@@ -123,7 +121,7 @@ function merge(into: Keys, others: Keys): void {
   }
 }
 
-/** Whether the steps are one run, of use cases that run side by side all the time; reports the first that is not. */
+/** The use cases must run side by side all the time; reports the first step that does not. */
 function isOneRun(steps: readonly PipelineStep[]): boolean {
   let whole = true;
   const report = (step: PipelineStep, message: string): void => {
@@ -148,7 +146,7 @@ function isOneRun(steps: readonly PipelineStep[]): boolean {
   return whole;
 }
 
-/** The first step whose connections cannot be put together with those before: to another place, or with other receivers. */
+/** The first step with another target, or whose connections would share receivers. */
 function otherConnections(
   [first, ...others]: readonly PipelineStep[],
   sends: readonly PipelineStep[],
@@ -168,12 +166,12 @@ function otherConnections(
   );
 }
 
-/** Sending steps by the step of the scenario they belong to: those of one number run side by side. */
+/** Sending steps of one number run side by side. */
 function roundsOf(sends: readonly PipelineStep[]): PipelineStep[][] {
   return [...groupedBy(sends, ({ number }) => number).values()];
 }
 
-/** The first sending step without counterpart in the first round; each use case of that is in all rounds. */
+/** The first sending step without a counterpart in the first round. */
 function notSideBySide(sends: readonly PipelineStep[]): PipelineStep | undefined {
   const [first = [], ...others] = roundsOf(sends);
   for (const round of others) {
@@ -188,7 +186,7 @@ function notSideBySide(sends: readonly PipelineStep[]): PipelineStep | undefined
 
 const isSend = ({ method }: PipelineStep): boolean => isSendingMethod(method);
 
-/** Keys of `config` by the parameters of the first step of such a method. */
+/** By the parameters of the first step of such a method. */
 const configParameters: readonly (readonly [
   method: RegExp,
   keys: Readonly<Record<string, string>>,
@@ -249,7 +247,6 @@ function read(steps: readonly PipelineStep[]): {
     send,
     ...others.map((round) => round[position]!),
   ]);
-  // A file may name no Type at all, or one that is misspelt, where there is only one.
   const connectionsOf = (type: string): number =>
     byType.size > 1 ? (byType.get(type) ?? 0) : total;
   return { config, entries: readSends(sideBySide, connectionsOf, config) };
@@ -257,7 +254,6 @@ function read(steps: readonly PipelineStep[]): {
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** A pipeline that sends nothing holds its connections as long as it waits. */
 function holding(steps: readonly PipelineStep[], config: Keys, created: Scalar): Keys {
   const waits = steps.filter(({ method }) => method === 'Wait');
   const waitMs = waits.map(({ parameters }) => Number(parameters.get('Duration')?.value));
@@ -276,15 +272,11 @@ const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
   ['StreamingItemCount', 'streamingItemCount'],
   ['StreamingItemSendInterval', 'streamingItemSendDelay'],
 ];
-/** What all sending steps of a file must have in common: a scenario has it once. */
 const common = ['Duration', 'Mode', ...parameterNames.map(([parameter]) => parameter)];
 
 type SendingSteps = readonly [PipelineStep, ...PipelineStep[]];
 
-/**
- * The sending steps of methods that run side by side, as steps with the same message, duration and interval,
- * and senders that grow by the same number; all else is reported. What they say of `config` is put there.
- */
+/** Steps have the same message, duration and interval, and senders that grow evenly. */
 function readSends(
   sideBySide: readonly SendingSteps[],
   connectionsOf: (type: string) => number,
@@ -315,7 +307,6 @@ function readSends(
   return entries;
 }
 
-/** Each use case of a mix has the same part of the senders in all steps, but for rounding. */
 function reportParts(
   sideBySide: readonly SendingSteps[],
   counts: readonly (readonly number[])[],
@@ -333,7 +324,6 @@ function reportParts(
   }
 }
 
-/** Group by group in the mode of that name. */
 const isByGroup = (mode: Scalar | undefined): mode is Scalar =>
   mode !== undefined && nameOf(mode).toLowerCase() === 'group';
 
@@ -344,7 +334,7 @@ function parametersOf({ method, parameters }: PipelineStep): Keys {
     if (node !== undefined) keys.set(key, node);
   }
   const interval = parameters.get('Interval');
-  // It was the time between joins and leaves too.
+  // It was the pause between joins and leaves too.
   if (interval !== undefined && method === 'FrequentJoinLeaveGroup')
     keys.set('joinLeaveInterval', interval);
   const mode = parameters.get('Mode');
@@ -352,7 +342,6 @@ function parametersOf({ method, parameters }: PipelineStep): Keys {
   return keys;
 }
 
-/** Senders of each step; undefined when one of them is not as in a scenario. */
 function sendersOf(sends: SendingSteps, connections: number): readonly number[] | undefined {
   const count = isByGroup(sends[0].parameters.get('Mode')) ? groupSenders : plainSenders;
   const senders: number[] = [];
@@ -374,7 +363,7 @@ function reportDifference(first: PipelineStep, step: PipelineStep, names: readon
   }
 }
 
-/** Connections whose index modulo `Modulo` lies in [RemainderBegin, RemainderEnd). */
+/** Connections whose index modulo `Modulo` is in [RemainderBegin, RemainderEnd). */
 function plainSenders(step: PipelineStep, connections: number) {
   const modulo = wholeIn(step, 'Modulo');
   const begin = wholeIn(step, 'RemainderBegin', 0);
@@ -391,7 +380,7 @@ function plainSenders(step: PipelineStep, connections: number) {
   return below(end) - below(begin);
 }
 
-/** Senders of a step that chooses them group by group. All groups must take part. */
+/** All groups must take part. */
 function groupSenders(step: PipelineStep, connections: number) {
   const whole = (name: string): number | undefined => wholeIn(step, name);
   const [groups, firstGroup, endGroup] = [
@@ -447,6 +436,5 @@ function readSteps(
   config.set('sendingSteps', scalar(senders.length, at(senders.length - 1)));
 }
 
-/** A value that stands nowhere, with the place that it comes from. */
 const scalar = (value: unknown, { range }: Scalar): Scalar =>
   Object.assign(new Scalar(value), range && { range });

@@ -11,13 +11,12 @@ const [texts, targets, list] = [keyOf('texts'), keyOf('targets'), keyOf('list')]
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
-/** Keys of what `observe` lists. */
 const observeKeys = listOf({
   prometheus: text(
     {
       references: true,
       optional: true,
-      // What a reference stands for is looked at when the run begins.
+      // References are checked when the run begins.
       pattern: `^\\s*(?:${anyCase('http')}[sS]?://[^\\s/?#]+(?:[/?]\\S*)?\\s*|[^]*\\$\\{[^]*)$`,
       says: 'This is not a URL of an endpoint. Write the whole of it, such as http://localhost:5000/metrics.',
     },
@@ -78,12 +77,9 @@ const stageKeys = listOf({
     'How long it stays there.',
   ),
 });
-/** As a file may have, and a result. */
 export const maximumStages = 1000;
 
-/** What results have of the name of a push. */
 const longestPushName = 100;
-/** To whom a hub sends on its own. */
 export const pushAudiences = ['everyone', 'group', 'client'] as const;
 const pushKeys = listOf({
   name: text(
@@ -103,7 +99,6 @@ const pushKeys = listOf({
     'Whom one call reaches: `everyone`, all connections; `group`, the members of one group; `client`, one connection.',
   ),
 });
-/** As a file may have, and a result. */
 export const mostPushes = 100;
 
 const upstreamSpecs = {
@@ -119,7 +114,6 @@ const upstreamSpecs = {
 export const upstreamKeys = listOf(upstreamSpecs);
 export type UpstreamSpec = Fields<typeof upstreamSpecs>;
 
-/** Every key under `search`, by name. */
 export const searchKeys = listOf({
   of: choice(
     { choices: searchKinds, default: 'senders' },
@@ -151,7 +145,6 @@ export const searchKeys = listOf({
   ),
 });
 
-/** Every key under `config`, by name. */
 export const configSpecs = {
   // Where the load goes and how to get in.
   target: targets(
@@ -335,7 +328,7 @@ export const configSpecs = {
     },
     'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
   ),
-  // They stop taking part a second before, which must not reach into the warm-up.
+  // Connections stop sending a second before, which must not reach into the warm-up.
   dropAllAfter: duration(
     { range: [2000, 604_800_000], unitMistake: below(100, 's'), defaultText: 'never' },
     'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
@@ -486,7 +479,7 @@ export const configSpecs = {
 
 export const configKeys = listOf(configSpecs);
 
-/** Keys that become something else in a scenario: its target, service, objectives, and what is nested. */
+/** Keys with a reader of their own. */
 export const keysReadApart = [
   'target',
   'webAppTarget',
@@ -503,7 +496,6 @@ export const keysReadApart = [
   'latencyPercentage',
 ] as const;
 
-/** What the plain keys under `config` say, in a scenario. */
 export type ConfigFields = Fields<
   Omit<typeof configSpecs, (typeof keysReadApart)[number]>,
   'repair' | 'warmup'

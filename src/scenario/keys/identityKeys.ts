@@ -1,4 +1,3 @@
-/** Keys of `identities` and `data`. */
 import { identityNames } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
 import { anyCase, choice, type Fields, keyOf, text } from './keySpec';
@@ -10,7 +9,6 @@ const tokenAlgorithms = [
   ...['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'],
 ] as const;
 
-/** Every key under `identities`, where they are not a list: those of a file, of a rule, of a command, of a token endpoint. */
 const identitySpecs = {
   file: text(
     { beside: true },
@@ -95,11 +93,9 @@ const dataSpecs = {
     'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
   ),
 };
-/** Every key under `data`. */
 export const dataKeys = listOf(dataSpecs);
 export type DataSpec = Fields<typeof dataSpecs>;
 
-/** Of `identities` the kinds, each with the key that it is recognised by, and what further keys belong to it. */
 export const identityKinds = {
   file: [],
   rule: [
@@ -120,10 +116,9 @@ type FieldsOfKind<Kind extends keyof typeof identityKinds, Always extends string
   Always
 >;
 
-/** JSON web tokens that are made by the run. Without `count` as many as connections. */
+/** Without `count` as many tokens as connections. */
 export type TokenRule = FieldsOfKind<'rule', 'rule' | 'key'>;
 
-/** Somebody is asked for each of them before connections open. */
 export type CalledIdentities =
   | (FieldsOfKind<'command', 'env'> & { readonly command: readonly string[] })
   | FieldsOfKind<'url', 'url'>;

@@ -2,14 +2,12 @@ import type { PersonalName } from '../../base/personalText';
 import type { Row } from '../../base/rows';
 import { describing, type ParameterSpec } from '../../usecases/parameters';
 
-/** A parameter's description and the kinds of values that only other keys have; it drives parser, schema, completion and hover. */
+/** Describes a key for parser, schema, completion and hover. */
 export interface KeySpec extends Omit<ParameterSpec, 'type'> {
   /**
-   * Beyond the kinds of a parameter: `targets` is one text, a comma list or a list; `texts` a map from
-   * names to texts; `senders` a count or a share in percent; `useCase` the name of a use case;
-   * `parameters` the parameters of the use case named beside it; `section` a map of `keys`; `entries`
-   * a list of such maps; `values` a map from names to values of any shape; `metric` the name of an objective, and
-   * `limit` what the objective beside it may be; `value` any scalar.
+   * `targets`: one text, a comma list or a list; `texts`: a map from names to texts; `values`: to
+   * values of any shape; `senders`: a count or a share; `entries`: a list of maps; `limit`: what
+   * the objective beside it has.
    */
   readonly type:
     | ParameterSpec['type']
@@ -24,62 +22,57 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
     | 'metric'
     | 'limit'
     | 'value';
-  /** Of a section or of entries; elsewhere those of a map that may stand in place of the plain value. */
+  /** Of a section or entries; else of a map in place of the plain value. */
   readonly keys?: readonly KeySpec[];
-  /** Of entries: how many there may be; absent: {@link maximumEntries}. */
+  /** Of entries; absent: {@link maximumEntries}. */
   readonly most?: number;
-  /** Of a section: names that it knows beyond those of `keys`, which are the ones that are offered. */
+  /** Names that a section knows beyond `keys`. */
   readonly named?: (name: string) => KeySpec | undefined;
-  /** The pattern of those names, for the schema, and one of them. */
+  /** Of those names, for the schema. */
   readonly namedAs?: readonly { readonly pattern: string; readonly example: string }[];
-  /** Of a section: the keys of each entry where a list of maps stands in its place. */
+  /** Keys of each map where a list stands in place of a section. */
   readonly items?: readonly KeySpec[];
-  /** Of a section: whether a list of maps with names of the user's own may stand in its place. */
+  /** A list of maps with the user's own names may stand in place of a section. */
   readonly rows?: true;
-  /** What holds when the key is absent and that is no fixed value, for people. */
   readonly defaultText?: string;
-  /** In editors: `first` are keys that most files have; `oldTool`, for files of the Azure SignalR benchmark, come last. */
+  /**
+   * Place in editors: most files have `first` ones; `oldTool` is for files of the Azure SignalR
+   * benchmark.
+   */
   readonly listed?: 'first' | 'oldTool';
-  /** Whether a list of such values may stand in place of one: at most so many. */
+  /** Most values of a list in place of one value. */
   readonly several?: number;
-  /** Of a section or of entries: their kinds, each by the key that says it, with the keys that belong to it. */
+  /** Keys that belong to each kind, by the key that says it. */
   readonly kinds?: Kinds;
-  /** Of entries: one of them as people write it. */
   readonly example?: string;
-  /** What reads it is elsewhere. */
+  /** It has a reader of its own. */
   readonly apart?: true;
-  /** Whether `${env:NAME}` and `${secret:name}` are understood in the value. */
   readonly references?: boolean;
-  /** The value lets somebody in: it is kept nowhere, and in a file it stands as a reference. In words, for people. */
+  /** What the secret is, for people. */
   readonly secret?: string;
-  /** For the schema: what a text must match. */
   readonly pattern?: string;
-  /** What is wrong with a text that does not match it; absent: another reader says it in detail. */
+  /** Message for a text that does not match. */
   readonly says?: string;
-  /** Most characters of a text. */
   readonly longest?: number;
-  /** Placeholders that texts in it may hold, which are filled when a connection opens or an identity is made. */
   readonly placeholders?: readonly PersonalName[];
-  /** A choice of other tools that gets an explanation instead of a suggestion. */
   readonly refused?: { readonly value: string; readonly code: string; readonly message: string };
 }
 
 export type Kinds = Readonly<Record<string, readonly string[]>>;
 
-/** Whether a key may stand beside those that do: one that says the kind, or one that belongs to it; before it is said, to all kinds. */
+/** Before a kind is chosen, keys that all kinds share. */
 export function belongs(kinds: Kinds, name: string, present: ReadonlySet<string>): boolean {
   const kind = Object.keys(kinds).find((each) => present.has(each));
   if (kind !== undefined) return kinds[kind]!.includes(name);
   return Object.hasOwn(kinds, name) || Object.values(kinds).every((all) => all.includes(name));
 }
 
-/** The field of what is read that has the value of a key: durations are milliseconds. */
+/** Durations are fields in milliseconds. */
 export const fieldOf = ({ name, type }: Pick<KeySpec, 'name' | 'type'>): string =>
   type === 'duration' ? `${name}Ms` : name;
 
 type Specs = Readonly<Record<string, { readonly type: string }>>;
 type FieldOf<Name extends string, Spec> = Spec extends { type: 'duration' } ? `${Name}Ms` : Name;
-/** Keys that are always there: with a default, required, or maps that may have nothing in them. */
 type Filled<Of extends Specs> = {
   [Name in keyof Of]: Of[Name] extends
     | { default: unknown }
@@ -101,7 +94,7 @@ type ValueOf<Spec> = Spec extends { choices: readonly (infer Choice)[] }
           ? Row
           : number;
 
-/** What the keys of a section say: durations in milliseconds, sizes in bytes, shares as 0…1, rates per second. */
+/** Durations in milliseconds, sizes in bytes, shares as 0…1, rates per second. */
 export type Fields<Of extends Specs, Always extends string = never> = {
   readonly [Name in (Filled<Of> | Always) & keyof Of & string as FieldOf<Name, Of[Name]>]: ValueOf<
     Of[Name]
@@ -112,14 +105,13 @@ export type Fields<Of extends Specs, Always extends string = never> = {
   ]?: ValueOf<Of[Name]>;
 };
 
-/** Any letter of a text in either case, as a regular expression. */
+/** For the schema, whose patterns have no flags. */
 export const anyCase = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 
 /** Names of HTTP headers (RFC 9110, section 5.1: a token). */
 export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 
-/** As for a key that stands for others, too. */
 export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec => spec;
 
 /** Whether the value is one YAML scalar that is read by its description alone. */
@@ -127,7 +119,6 @@ export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
   return ![
     ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
     ...['values', 'metric', 'limit', 'value'],
-    // Parameters, but no scalars.
     ...['list', 'steps'],
   ].includes(spec.type);
 }
@@ -152,7 +143,7 @@ export const expectedWords: Readonly<Record<ParameterSpec['type'], string>> = {
   steps: 'a list of steps',
 };
 
-/** Keys whose value lets somebody in, by their paths, with what they are in words. */
+/** Secret keys by path, with what they are. */
 export const secretPaths = (keys: readonly KeySpec[], above = ''): [string, string][] =>
   keys.flatMap(({ name, secret, keys: below = [] }) => [
     ...(secret === undefined ? [] : ([[above + name, secret]] satisfies [string, string][])),

@@ -8,7 +8,6 @@ import { configKeys, searchKeys } from './configKeys';
 import { kinds, type topNames } from '../scenario';
 
 export const maximumEntries = 50;
-/** Where `slo` is a list. */
 export const maximumRules = 100;
 
 const name: KeySpec = {
@@ -20,7 +19,6 @@ const parameters: KeySpec = {
   ...keyOf('parameters')({}, 'Parameters of the use case.'),
 };
 
-/** Keys at the top of pipeline files. */
 export const pipelineKeys = ['ModuleName', 'Types', 'Pipeline'];
 
 export const pipelineMessage =
@@ -42,7 +40,6 @@ export const entryKeys: readonly KeySpec[] = [
   parameters,
 ];
 
-/** What may be said of an objective beside its limit. */
 export const ruleKeys = listOf({
   step: choice(
     { default: 'each', choices: ['each', 'last'] },
@@ -67,7 +64,6 @@ const bounds: Readonly<Record<ObjectiveUnit, Pick<KeySpec, 'minimum' | 'maximum'
 
 const madeKeys = new WeakMap<Objective, KeySpec>();
 
-/** The key of one objective: a plain limit, or a map with more. */
 function sloKey(metric: string, objective: Objective): KeySpec {
   const known = madeKeys.get(objective);
   if (known !== undefined) return known;
@@ -90,7 +86,6 @@ function keyOfObjective(metric: string, objective: Objective): KeySpec {
   return { name: metric, ...value, ...fallback, summary, keys: [own, ...ruleKeys] };
 }
 
-/** Every key under `slo` that is offered. Written keys are added to the defaults or replace them, one by one. */
 export const sloKeys = (): KeySpec[] =>
   objectives().map(([metric, objective]) => sloKey(metric, objective));
 
@@ -99,10 +94,8 @@ export function sloKeyNamed(name: string): KeySpec | undefined {
   return objective && sloKey(name, objective);
 }
 
-/** It stands in a sentence, and in a column of reports. */
 const longestRuleName = 100;
 
-/** Keys of each entry where `slo` is a list. */
 export const sloItemKeys: readonly KeySpec[] = [
   ...listOf({
     metric: keyOf('metric')(
@@ -174,7 +167,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
   }),
 ];
 
-/** Parameters of all use cases by name, each with the names of the use cases that have it. */
+/** By name, with the use cases that have it. */
 export const allParameters: ReadonlyMap<
   string,
   { readonly spec: ParameterSpec; readonly useCases: readonly string[] }

@@ -17,7 +17,7 @@ import { allParameters, maximumEntries, maximumRules, pipelineKeys, topKeys } fr
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Draft-07, for editors without our extension: it calls wrong what the parser does, as far as one key shows it. */
+/** Draft-07, for editors without our extension. */
 export function scenarioSchema(): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -34,7 +34,6 @@ export function scenarioSchema(): object {
   };
 }
 
-/** Keys of pipeline files beside those of scenarios; what their steps must be is for the parser to say. */
 function withPipelines(section: Json): Json {
   const { mode, ...properties } = section['properties'] as Record<string, Json>;
   const pipeline: Readonly<Record<string, Json>> = {
@@ -80,7 +79,6 @@ function keySchema(spec: KeySpec): Json {
   return { description: descriptionOf(spec), ...valueSchema(spec) };
 }
 
-/** The text editors show: meaning, default, what the Azure SignalR benchmark did. */
 export function descriptionOf(spec: KeySpec): string {
   const fixed =
     typeof spec.default === 'number'
@@ -152,7 +150,7 @@ function valueSchema(spec: KeySpec): Json {
       return orNothing({
         type: 'object',
         additionalProperties: false,
-        // A parameter of another use case is only a warning, so its value is not looked at.
+        // A parameter of another use case is only a warning.
         properties: Object.fromEntries(
           [...allParameters].map(([name, { spec: parameter }]) => [
             name,
@@ -165,7 +163,6 @@ function valueSchema(spec: KeySpec): Json {
   }
 }
 
-/** One of the kinds, by the key that says which. */
 const stepSchema = (): Json => {
   const isKind = (kind: StepKind): Json => ({ properties: { [kind]: {} }, required: [kind] });
   return {
@@ -175,10 +172,9 @@ const stepSchema = (): Json => {
   };
 };
 
-/** A map with one of the limits of its unit. */
 const ruleOf = ({ type }: KeySpec): string => `objective-${type}`;
 
-/** Objectives as maps, one for each unit: their limits differ in nothing else that a schema says. */
+/** Objectives with the same unit have the same schema. */
 function ruleSchemas(): Record<string, Json> {
   const keys = topKeys.flatMap((section) => section.keys ?? []).filter(isPlain);
   return Object.fromEntries(
@@ -191,7 +187,6 @@ function ruleSchemas(): Record<string, Json> {
   );
 }
 
-/** A map of keys, with all the names it knows; a list of maps where that may stand in its place. */
 function sectionOrList({ keys = [], named, namedAs = [], items, rows }: KeySpec): Json {
   const { additionalProperties, ...section } = sectionSchema(keys);
   const listedNames = keys.map(({ name }) => name.replaceAll('.', '\\.')).join('|');
@@ -199,7 +194,6 @@ function sectionOrList({ keys = [], named, namedAs = [], items, rows }: KeySpec)
     namedAs.flatMap(({ pattern, example }) => {
       const spec = named?.(example);
       if (spec === undefined) return [];
-      // Listed ones have a schema of their own.
       return [[`^(?!(?:${listedNames})$)${pattern}$`, valueSchema(withoutDefault(spec))]];
     }),
   );
@@ -219,7 +213,6 @@ const orNothing = ({ anyOf = [], ...schema }: Json): Json => ({
   anyOf: [...((anyOf as Json[]).length > 0 ? (anyOf as Json[]) : [schema]), { type: 'null' }],
 });
 
-/** A list of them, of which each time one is drawn. */
 function orSeveral(spec: PlainSpec, one: Json): Json {
   const items = { anyOf: numberSchemas({ ...spec, minimum: 0 }) };
   const list = { type: 'array', minItems: 1, maxItems: mostDurations, items };
@@ -296,7 +289,6 @@ function anyOfWords(words: readonly string[]): string {
   return `^(?:${alternatives.join('|')})$`;
 }
 
-/** What `parameters` must be when `name` is this use case; the first use case is also the default. */
 function parametersOf(useCase: UseCase): Json {
   const required = useCase.parameters
     .filter((spec) => spec.required === true)

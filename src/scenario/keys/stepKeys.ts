@@ -1,4 +1,3 @@
-/** Keys of the steps of a session. */
 import { below, listOf } from '../../usecases/parameters';
 import {
   callReceivers,
@@ -28,7 +27,6 @@ const keep = texts(
   'Values of the answer to keep for later steps: a name of each and the JSONPath that finds it, such as `{ last: "$[0].id" }`. What it finds first is written as `{last}`.',
 );
 
-/** What a step may be: its first key says which, and the others belong to it. */
 export const stepKeys = {
   call: listOf({
     call: text({ required: true }, 'Hub method to call, as the server names it.'),
@@ -148,13 +146,12 @@ export type StepKind = keyof typeof stepKeys;
 
 export const stepKinds = Object.keys(stepKeys) as StepKind[];
 
-/** Keys of a step in which these are written; of one that is still empty those that say what it is. */
+/** For a step with these keys; of an empty one the keys that say what it is. */
 export function keysOfStep(written: readonly string[]): readonly KeySpec[] {
   const kind = stepKinds.find((name) => written.includes(name));
   return kind === undefined ? stepKinds.map((name) => stepKeys[name][0]!) : stepKeys[kind];
 }
 
-/** By name, the first of each; for lists of all keys. */
 export const allStepKeys: readonly KeySpec[] = [
   ...new Map(
     stepKinds.flatMap((kind): (readonly [string, KeySpec])[] =>

@@ -51,14 +51,11 @@ import { readIdentities } from './readIdentities';
 import { readTarget } from './readTarget';
 import { quotable } from '../text/words';
 
-/** Default warm-up; shorter steps are warmed up as long as they last. */
 const usualWarmupMs = 5000;
-/** Where the Azure SignalR benchmark wrote its counters when its file named no place. */
 export const usualCounterFile = 'counters.txt';
-/** Members of the guides' small group, the size to suggest. */
 export const smallGroup = 10;
 
-/** A scenario file as read: the scenario says what is wrong with it, the sections say where it stands. */
+/** The scenario of a file, with the sections in which its problems are reported. */
 export interface ScenarioFile extends Reading {
   readonly scenario: Scenario;
   readonly top: Section;
@@ -67,7 +64,7 @@ export interface ScenarioFile extends Reading {
   readonly search: Section;
   readonly entries: readonly ReadEntry[];
   readonly targetKey: Written | undefined;
-  /** Place of the first of these keys of `config` that is written; the start of the file when none is. */
+  /** Place of the first written key of `config`; else the start of the file. */
   readonly at: (...names: readonly string[]) => Place;
 }
 
@@ -118,7 +115,7 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
     ...(kind === 'resultparser' && { resultFilePath: usualCounterFile }),
     warmupMs: Math.min(usualWarmupMs, singleStepDurationMs),
     ...fields,
-    // The Azure SignalR benchmark repaired with kind: perf; where nobody says so, a drop stays a drop.
+    // As the Azure SignalR benchmark did with `kind: perf`.
     repair: config.written.has('repair')
       ? config.values.get('repair') === true
       : kind === 'perf' && top.written.has('kind'),
@@ -143,7 +140,7 @@ const plainKeys = configKeys.filter(
 export const suggestedGroups = (connections: number): number =>
   Math.max(1, Math.round(connections / smallGroup));
 
-/** The entry with as many groups as the connections can fill, so that scenarios with problems can be computed too. */
+/** At most one group per connection, so that the estimate also works for a file with problems. */
 function withGroupCount({ useCase, entry }: ReadEntry, connections: number): ScenarioEntry {
   if (!needsGroups(useCase, entry)) return entry;
   const written = entry.parameters['groupCount'];
@@ -158,7 +155,7 @@ export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): bo
 
 type Target = TargetSpec | undefined;
 
-/** `service` as written; else by the hosts, then Azure SignalR for connection strings and REST, else a plain hub. */
+/** A service is found by its hosts, a connection string or REST use cases. */
 function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[]): Service {
   const written = choiceIn(config, 'service', azureServices);
   if (written !== undefined) return written;
@@ -183,7 +180,6 @@ function searchOf(search: Section, scenario: Scenario): SearchSpec {
   };
 }
 
-/** The scenario with the one step that its stages are; the same where there are none. */
 function withStages(reading: Reading, config: Section, scenario: Scenario): Scenario {
   const perSender = ratePerSender(scenario);
   const stages = sectionsIn(config, 'stages')?.flatMap((stage) => stageOf(stage, perSender));
@@ -200,21 +196,19 @@ function withStages(reading: Reading, config: Section, scenario: Scenario): Scen
     ...scenario,
     ...{ stages: spec, baseSending: Math.min(scenario.connections, peakOf(spec)) },
     ...{ step: 0, sendingSteps: 0, singleStepDurationMs: lengthMs },
-    // Nobody sends before the first stage, so there is nothing to warm up.
+    // Nobody sends before the first stage.
     ...(!config.written.has('warmup') && {
       warmupMs: Math.min(scenario.warmupMs, from > 0 ? lengthMs : 0),
     }),
   };
 }
 
-/** Of all entries together, where everybody sends; 0 where nothing is sent at intervals. */
 function ratePerSender(scenario: Scenario): number {
   const { connections } = scenario;
   const everybody = { ...scenario, baseSending: connections, step: 0, sendingSteps: 0 };
   return rateOf(everybody) / connections;
 }
 
-/** None where it does not say where it goes. */
 function stageOf(stage: Section, perSender: number): StageSpec[] {
   if (stage.kind === undefined) return [];
   const rate = perSender > 0 ? Math.round((numberIn(stage, 'rate') ?? 0) / perSender) : 0;
@@ -222,7 +216,6 @@ function stageOf(stage: Section, perSender: number): StageSpec[] {
   return [{ to, overMs: numberIn(stage, 'over')!, holdMs: numberIn(stage, 'hold')! }];
 }
 
-/** Undefined where none is written. */
 export const readObserve = (reading: Reading, config: Section): ObserveSpec[] | undefined =>
   sectionsIn(config, 'observe')?.flatMap((one): ObserveSpec[] => {
     const { kind, written } = one;
@@ -246,7 +239,6 @@ export const readObserve = (reading: Reading, config: Section): ObserveSpec[] | 
     return [];
   });
 
-/** Undefined where none is written. */
 export function readPushes(
   reading: Reading,
   config: Section,
@@ -282,7 +274,6 @@ function isIpv6(text: string): boolean {
   return halves.length === 1 ? count === 8 : halves.length === 2 && count < 8;
 }
 
-/** `config.localAddresses`, where connections come from; undefined where none is written. */
 export function readLocalAddresses(reading: Reading, config: Section): string[] | undefined {
   const written = config.written.get('localAddresses');
   const node = reading.follow(written?.value);
@@ -290,7 +281,6 @@ export function readLocalAddresses(reading: Reading, config: Section): string[] 
   const items = isSeq(node) ? (node.items as Node[]) : [node];
   const found = items.flatMap((item) => {
     const scalar = reading.follow(item);
-    // A list of --set comes as the text it is.
     const text = isScalar(scalar) ? sourceOf(scalar).replace(/^\[(.*)\]$/, '$1') : '';
     return text.split(',').flatMap((each) => {
       const address = each.trim();

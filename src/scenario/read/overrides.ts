@@ -10,7 +10,7 @@ import { homesOf } from './readSection';
 export interface Override {
   /** Keys joined by dots; list entries by their index from 0. */
   readonly path: string;
-  /** Read as a YAML scalar: `100` is a number, `true` a flag, everything else a text. */
+  /** A YAML scalar, or a text. */
   readonly value: string;
 }
 
@@ -26,7 +26,7 @@ function report(reading: Reading, path: string, code: string, message: string): 
   reading.error(code, { offset: 0, length: 0, override: quotable(path) }, message);
 }
 
-/** Splits a path by what the keys hold: names of percentiles and headers may have dots themselves. */
+/** Names of percentiles and headers may have dots themselves. */
 function keysOf(path: string): string[] | { unknown: string } {
   const keys: string[] = [];
   let specs: readonly KeySpec[] = topKeys;
@@ -62,7 +62,6 @@ function keysOf(path: string): string[] | { unknown: string } {
 
 type Named = KeySpec['named'];
 
-/** The key that a path begins with: the longest one, since names may have dots. */
 function keyAt(path: string, specs: readonly KeySpec[], named: Named): KeySpec | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const name = path.slice(0, end);
@@ -134,7 +133,6 @@ function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Ove
   }
 }
 
-/** `100` is a number, `true` a flag; what is no YAML scalar (`a: b`, `[x]`) is taken as the text it is. */
 function scalarOf(value: string): Scalar {
   const { document, problems } = readYaml(value);
   const read = problems.length === 0 ? document?.contents : undefined;

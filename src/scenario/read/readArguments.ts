@@ -28,27 +28,23 @@ import {
   type Written,
 } from './readValue';
 
-/** With the lists of a call of the user's own method as JSON text. */
 export function withArguments(reading: Reading, section: Section, plain: Parameters): Parameters {
   const items = readJson(reading, section, 'streamingItems');
   return {
     ...plain,
-    // A missing one is a problem, but what is computed goes on.
+    // Reported elsewhere; the estimate goes on.
     method: plain['method'] ?? '',
     arguments: readJson(reading, section, 'arguments') ?? '[]',
     ...(items !== undefined && { streamingItems: items }),
   };
 }
 
-/** Values that a session keeps. */
 export interface KeptNames {
-  /** All of the session. */
   readonly all: ReadonlySet<string>;
-  /** Those that a step before this one keeps. */
   readonly before: ReadonlySet<string>;
 }
 
-/** The list under the key as JSON text, placeholders and size checked; undefined when it is not written. */
+/** As JSON text; undefined when it is not written. */
 export function readJson(
   reading: Reading,
   section: Section,
@@ -94,7 +90,7 @@ function readList(
 ): unknown[] {
   const { place } = written;
   const node = listOfText(reading, written);
-  // A method may have no arguments, but what goes up is something.
+  // A method may have no arguments, but a stream has items.
   if (isSeq(node) && (key === 'arguments' || node.items.length > 0)) {
     const read = valueReader(
       reading,
@@ -122,7 +118,7 @@ function readList(
   return [];
 }
 
-/** A list of --set comes as the text it is. */
+/** `--set` gives a list as text. */
 export function listOfText(reading: Reading, { value, place }: Written): Node | undefined {
   const node = reading.follow(value);
   if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined)
@@ -135,7 +131,6 @@ function forgottenQuotes({ error }: Reading, map: Node, holder: Place): string |
   if (!isMap(map) || map.flow !== true || map.items.length !== 1) return undefined;
   const { key, value } = map.items[0]!;
   const written = isScalar(key) ? nameOf(key) : '';
-  // `{text: hello}` is a map that somebody may mean.
   const isEmpty = ((isScalar(value) ? value.value : value) ?? null) === null;
   if (!isEmpty || !placeholderNames.includes(written.replace(/:.*/, ''))) return undefined;
   const text = `'{${written}}'`;
@@ -192,14 +187,10 @@ function reportPlaceholder(
     ...placeholderWords.map(({ written: each }) => each),
   ].join(', ');
   const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
-  // Only where the place is that of the placeholder itself.
   reading.error('placeholder', at, message, at.length === length ? meant : undefined);
 }
 
-/**
- * How a call of one's own is answered, of a use case or a step of a session; only in a session `{group}` may stand in
- * calls that do not reach a group.
- */
+/** For `invoke` and for calls of a session, where `{group}` may stand in any call. */
 export function checkReply(
   { error, warning }: Reading,
   section: Section,

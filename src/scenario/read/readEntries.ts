@@ -21,22 +21,21 @@ import { isNothing, readValue, sourceOf, type Written } from './readValue';
 
 export interface ReadEntry {
   readonly useCase: UseCase;
-  /** Whether the file names a use case we know; else `useCase` stands in for it. */
+  /** False: the name is unknown, and `useCase` stands in for it. */
   readonly named: boolean;
   readonly entry: ScenarioEntry;
   readonly section: Section;
   readonly parameters: Section;
-  /** Place of the first of these parameters that is written; else of the name, the entry, or the file's start. */
+  /** Place of the first written parameter; else of the name or the entry. */
   readonly at: (...parameters: readonly string[]) => Place;
 }
 
-/** The key `config`, else the first key of the file. */
 export function startOf(reading: Reading, { written }: Section): Place {
   const key = (written.get('config') ?? [...written.values()][0])?.key;
   return key === undefined ? { offset: 0, length: 0 } : reading.placeOf(key);
 }
 
-/** Reads `scenario` or `scenarios`; without both it is one echo. Never empty. */
+/** Of `scenario` or `scenarios`; without both one echo. */
 export function readEntries(reading: Reading, top: Section): ReadEntry[] {
   const { error } = reading;
   const single = top.written.get('scenario');
@@ -170,7 +169,7 @@ function checkPayload(
   { at }: Section,
   { messageSizes, payload, payloadFile }: Parameters,
 ): void {
-  // Of a file, too, the content may go as bytes.
+  // The content of a file may go as bytes too.
   if (payload !== undefined && payload !== 'binary' && payloadFile !== undefined) {
     const message = 'payload and payloadFile are both given; the file counts. Remove one of them.';
     warning('two-payloads', at('payload'), message);

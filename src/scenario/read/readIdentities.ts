@@ -1,4 +1,3 @@
-/** `config.identities`: who the connections are. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { identityNames, isSameForAll, personalText } from '../../base/personalText';
 import type { Row } from '../../base/rows';
@@ -42,7 +41,6 @@ const fieldsOfKind = <Kind extends keyof typeof identityKinds>(
   return fieldsOf(section, specs) as ReturnType<typeof fieldsOfKind<Kind>>;
 };
 
-/** Rows that stand in the file itself. */
 function readList(
   reading: Reading,
   items: readonly Node[],

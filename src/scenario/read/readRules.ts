@@ -24,9 +24,8 @@ import {
 import { formatShare } from '../../base/units';
 
 export interface WrittenRules {
-  /** Without defaults. */
   readonly rules: readonly Rule[];
-  /** What is written, by metric; values of a list are those of its first entry of that metric. */
+  /** Values are by metric; of a list the first of each. */
   readonly section: Section;
 }
 
@@ -89,7 +88,6 @@ function readList(reading: Reading, holder: Written): WrittenRules {
     const [spec, limitKey] = [sloKeyNamed(metric ?? ''), rule.written.get('limit')];
     if (metric === undefined || spec === undefined || limitKey === undefined) return [];
     if (!written.has(metric)) written.set(metric, limitKey);
-    // The default of a metric is for files that do not write it.
     const plain = { ...withoutDefault(spec), name: 'limit' } as PlainSpec;
     const value = readValue(reading, plain, limitKey);
     if (typeof value !== 'number' || !isMetric(metric)) return [];
@@ -113,13 +111,10 @@ function readMetric(reading: Reading, written: Written | undefined): string | un
   return meant;
 }
 
-/** Messages that take at least this long count against `latencyPercentage`; fixed in the Azure SignalR benchmark. */
+/** The limit of `latencyPercentage` in the Azure SignalR benchmark. */
 const seedLimitUs = 1_000_000;
 
-/**
- * What is written, and the defaults of all other metrics. The Azure SignalR benchmark's two keys stand for `slo.dropped`
- * and for the limit of one percentile; `slo` wins over them.
- */
+/** `slo` wins over `connectionFailPercentage` and `latencyPercentage`. */
 export function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
   const seedMetric = readPercentage(reading, section, config);
   const seedDropped = readFailPercentage(reading, section, config);
@@ -142,7 +137,7 @@ function readFailPercentage(reading: Reading, slo: Section, config: Section): nu
   return undefined;
 }
 
-/** The percentile that must stay under 1 s; `any` where all may be slower, undefined when `slo` or the defaults decide. */
+/** `any`: all messages may be slower than 1 s. */
 function readPercentage(
   reading: Reading,
   slo: Section,

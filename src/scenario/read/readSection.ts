@@ -15,9 +15,9 @@ import { readTexts, readValues, isNothing, nameOf, readValue, type Written } fro
 
 export interface Section {
   readonly path: string;
-  /** Known keys that stand in the file, also those with bad values. */
+  /** Known keys of the file, also those with bad values. */
   readonly written: ReadonlyMap<string, Written>;
-  /** What is read of them, defaults filled in; sections below are sections again. */
+  /** With defaults; nested sections are Sections. */
   readonly values: ReadonlyMap<string, unknown>;
   readonly map?: YAMLMap | undefined;
   /** Of several kinds: the key that says which. */
@@ -28,7 +28,7 @@ export interface Section {
 
 type OnUnknown = (key: Scalar, name: string) => void;
 
-/** Reports unknown and repeated keys and reads the others; a missing or empty section has all defaults. */
+/** A missing or empty section has all defaults. */
 export function readSection(
   reading: Reading,
   path: string,
@@ -91,7 +91,6 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
   if (isPlain(spec)) {
     if (spec.several !== undefined && isSeq(node))
       return readSeveral(reading, spec, written, node.items as (Node | null)[]);
-    // A map has a reader of its own.
     return spec.keys !== undefined && isMap(node) ? undefined : readValue(reading, spec, written);
   }
   switch (spec.type) {
@@ -113,7 +112,6 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
   }
 }
 
-/** A text, a number, a flag or null. */
 function readScalar({ follow, error }: Reading, { name }: KeySpec, written: Written): unknown {
   const node = follow(written.value);
   if (isScalar(node)) return node.value;
@@ -122,7 +120,6 @@ function readScalar({ follow, error }: Reading, { name }: KeySpec, written: Writ
   return undefined;
 }
 
-/** A list of values of which each time one is drawn. */
 function readSeveral(
   reading: Reading,
   spec: PlainSpec,
@@ -146,7 +143,6 @@ function readSeveral(
 
 const below = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
-/** Of a list of maps each that is one. */
 export function readRecords(
   reading: Reading,
   path: string,
@@ -175,7 +171,7 @@ export function readRecords(
   });
 }
 
-/** A map that has what it needs, and is of one kind where there are several; `place` is where what it lacks is reported. */
+/** Reports missing keys at `place`, and finds the kind of a map that has several. */
 export function recordOf(reading: Reading, spec: KeySpec, section: Section, place: Node): Section {
   const { written } = section;
   const what = spec.type === 'entries' ? `This entry of ${spec.name}` : spec.name;
@@ -210,7 +206,7 @@ function placeOfValue(reading: Reading, key: Scalar, value: Node | null): Place 
   return place.length === 0 && place.override === undefined ? reading.placeOf(key) : place;
 }
 
-/** Keys are scalars; anything else gets a stand-in at its place, so that it is reported as unknown. */
+/** A key that is no scalar is reported as unknown. */
 function keyScalar(reading: Reading, key: Node): Scalar {
   if (isScalar(key)) return key;
   const { offset, length } = reading.placeOf(key);
@@ -240,7 +236,6 @@ export const choiceIn = <T extends string>(
   choices: readonly T[],
 ): T | undefined => choices.find((choice) => choice === values.get(name));
 
-/** Values of these keys under the names that a scenario has for them; absent keys are really absent. */
 export function fieldsOf({ values }: Section, specs: readonly KeySpec[]): object {
   const read = specs.filter(({ name }) => values.has(name));
   return Object.fromEntries(read.map((spec) => [fieldOf(spec), values.get(spec.name)]));
@@ -254,7 +249,6 @@ interface UnknownKey {
   readonly map?: YAMLMap | undefined;
 }
 
-/** Reports an unknown key with the key that was probably meant, or the section it belongs to. */
 export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey): void {
   const { key, name, path, specs } = unknown;
   if (path === '' && pipelineKeys.includes(name)) {
@@ -283,7 +277,7 @@ export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey):
   error('unknown-key', key, `There is no key ${shown} ${where}. ${hint}`, fix);
 }
 
-/** Sections that know a key of exactly this name, as people write their path. */
+/** Sections with a key of this name. */
 export function homesOf(name: string): string[] {
   const has = (keys: readonly KeySpec[] | undefined): boolean =>
     keys?.some((spec) => spec.name === name) === true;
@@ -301,13 +295,13 @@ export function homesOf(name: string): string[] {
   return homes.includes('scenario') ? homes.filter((home) => home !== 'scenarios') : homes;
 }
 
-/** In the quotes the key has: in `{"key":1}` the colon is one only because of them. */
+/** A compact `{"key":1}` is a map only with its quotes. */
 function quotedAs({ type }: Scalar, name: string): string {
   const quote = type === 'QUOTE_DOUBLE' ? '"' : type === 'QUOTE_SINGLE' ? "'" : '';
   return quote + name + quote;
 }
 
-/** Opens the section that a key at the top belongs to, where that is absent; only the key's own line is moved. */
+/** Only where the section is absent, and for keys of one line. */
 function moveInto(text: string, unknown: UnknownKey, home: string): FixDraft | undefined {
   const { key, name, path, map } = unknown;
   const section = topKeys.find((spec) => spec.name === home);

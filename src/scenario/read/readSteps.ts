@@ -1,4 +1,4 @@
-/** `steps` of a session: read, checked where they stand, and kept as JSON text with their defaults. */
+/** `steps` of a session, kept as JSON text with their defaults. */
 import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { refusalOfPath } from '../../usecases/jsonPath';
@@ -52,11 +52,9 @@ import { isNothing, nameOf, type Written } from './readValue';
 
 const usualIntervalMs = 30_000;
 
-/** With the steps of a session as JSON text. */
 export function withSteps(reading: Reading, section: Section, plain: Parameters): Parameters {
   const written = section.written.get('steps');
   const steps = written === undefined ? [] : new StepReader(reading).readAll(written);
-  // A missing one is a problem, but what is computed goes on.
   const { sessionInterval: interval = usualIntervalMs } = plain;
   const pauses = pausesOf(steps);
   if (pauses > Number(interval)) {
@@ -108,7 +106,7 @@ class StepReader {
     return steps;
   }
 
-  /** Names of all kept values, so that one that comes too late is distinguished from one that is misspelt. */
+  /** All names, so that a value used too early is told from a misspelt one. */
   private findKept(node: Node | undefined, depth: number): void {
     if (depth > 4 * deepestSteps) return;
     const { reading, all } = this;
@@ -273,7 +271,6 @@ class StepReader {
     this.reading.error('session-length', section.at('every'), message);
   }
 
-  /** Steps in a step. */
   private below(section: Section, name: string, path: string, depth: number): SessionStep[] {
     const written = section.written.get(name);
     if (written === undefined) return [];
@@ -379,7 +376,6 @@ class StepReader {
     return JSON.parse(json) as unknown[];
   }
 
-  /** What it keeps is known from here on. */
   private keepIn(section: Section): Keep {
     const { reading } = this;
     const { error } = reading;

@@ -31,12 +31,11 @@ interface TargetNeeds extends TargetWishes {
 }
 
 interface TargetSource {
-  /** Absent when the file names none, or none that can be used. */
   readonly target?: TargetSpec;
   readonly written?: Written;
 }
 
-/** Reads and checks the keys that name targets: `target` wins, then what REST use cases or the others need. */
+/** `target` wins, then the key that the use cases need. */
 export function readTarget(reading: Reading, config: Section, needs: TargetNeeds): TargetSource {
   const order = needs.rest
     ? ['target', 'connectionString', 'webAppTarget']
@@ -53,7 +52,7 @@ export function readTarget(reading: Reading, config: Section, needs: TargetNeeds
     return typeof text === 'string' ? readConnectionString(key, { text, place }) : undefined;
   };
   const target = read(winner);
-  // Whoever sets the target by hand for one run knows that it wins, and what it replaces matters no more.
+  // A target set on the command line is meant to win: the file gets no warning.
   const isByHand = reading.placeOf(winner.written.key).override !== undefined;
   for (const loser of isByHand ? [] : losers) {
     read(loser);
@@ -150,7 +149,6 @@ function urlProblem(
   return message === undefined ? undefined : { message };
 }
 
-/** The entries of one text, a comma list or a YAML list, each with its own place. */
 function itemsOf(key: TargetKey): Item[] {
   const { reading, name, written } = key;
   const { place } = written;

@@ -1,4 +1,3 @@
-/** Values of single keys, read by their descriptions. */
 import { isScalar, type Node, type Scalar, isMap, isSeq } from 'yaml';
 import { personalText, type PersonalName } from '../../base/personalText';
 import { formatShare } from '../../base/units';
@@ -52,7 +51,6 @@ interface Field {
   readonly warning: Report;
 }
 
-/** For a bad value the nearest bound or the default. */
 export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
   const node = reading.follow(written.value);
   const field: Field = {
@@ -124,7 +122,6 @@ function readChoice({ spec, error, warning }: Field, word: string): Value | unde
   return meant ?? spec.default;
 }
 
-/** Tokens and connection strings stay far below. */
 const longestText = 20_000;
 
 function readText({ reading, spec, place, error }: Field, node: Scalar): Value | undefined {
@@ -157,7 +154,7 @@ function readText({ reading, spec, place, error }: Field, node: Scalar): Value |
   return undefined;
 }
 
-/** A number with or without unit; for a bad one the nearest bound, the whole number beside it, or the default. */
+/** For a bad one the nearest bound, the whole number beside it, or the default. */
 function readNumber(field: Field, type: NumberType, raw: unknown): number | undefined {
   const { spec, error, warning } = field;
   const { name, minimum = -Infinity, maximum = Infinity } = spec;
@@ -197,7 +194,6 @@ function wrongNumber(name: string, type: NumberType, raw: unknown): string {
   return `${name} must be ${expectedWords[type]}; ${shown} is not one.${reference}`;
 }
 
-/** A number without unit that was probably meant in another one than its own. */
 const meantInUnit = (
   { unitMistake: mistake }: PlainSpec,
   value: number,
@@ -225,7 +221,6 @@ function outOfBounds(field: Field, type: NumberType, value: number, meant?: stri
   return Number.isFinite(bound) ? bound : undefined;
 }
 
-/** What looks like a reference but is none, and references where they are not understood. */
 export function checkReferences(
   reading: Reading,
   name: string,
@@ -248,7 +243,7 @@ export function checkReferences(
   reading.error('bad-reference', at, message);
 }
 
-/** More precise than the scalar only where the value stands in the text as it is (no escapes, no folding). */
+/** The whole scalar where escapes or folding hide where the part stands. */
 export function partOf(reading: Reading, place: Place, value: string, part: Place): Place {
   const { offset, length } = part;
   if (place.override !== undefined) return place;
@@ -257,7 +252,6 @@ export function partOf(reading: Reading, place: Place, value: string, part: Plac
   return { offset: place.offset + quote + offset, length };
 }
 
-/** References and placeholders of a text, or of one that a map or a list holds. */
 export function checkTexts(
   reading: Reading,
   { name, references, placeholders }: Pick<KeySpec, 'name' | 'references' | 'placeholders'>,
@@ -268,7 +262,6 @@ export function checkTexts(
   if (placeholders !== undefined) checkPersonal(reading, name, text, place, placeholders);
 }
 
-/** What each placeholder of such a text is, for people. */
 const meanings: Readonly<Record<PersonalName, string>> = {
   index: '{index}, the number of the identity',
   senderIndex: '{senderIndex}, the number of the connection',
@@ -279,7 +272,6 @@ const meanings: Readonly<Record<PersonalName, string>> = {
   ticks: '{ticks}',
 };
 
-/** Reports placeholders that only messages have, and what looks like one. */
 function checkPersonal(
   reading: Reading,
   key: string,
@@ -295,13 +287,11 @@ function checkPersonal(
     const when = known.includes('index') ? 'an identity is made' : 'a connection opens';
     const list = `${are.slice(0, -1).join(', ')} and ${are.at(-1)!}`;
     const message = `{${quotable(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
-    // Only where the place is that of the placeholder itself.
     const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
     reading.error('placeholder', at, message, fix);
   }
 }
 
-/** The placeholder that was probably meant; else what stands there, as text. */
 function instead(written: string, name: string, known: readonly PersonalName[]): string {
   const [first = '', column] = name.split(/\.(.*)/s);
   const near = didYouMean(first, known);
@@ -315,7 +305,7 @@ function instead(written: string, name: string, known: readonly PersonalName[]):
 
 const maximumTexts = 100;
 
-/** `headers` and `query`; numbers and flags count as they are written. */
+/** Numbers and flags count as they are written. */
 export function readTexts(
   reading: Reading,
   spec: KeySpec,
@@ -366,16 +356,13 @@ export function readTexts(
 const mostValues = 1000;
 
 interface Scalars {
-  /** What of a key a message names. */
   readonly key: string;
   readonly text: (value: string, place: Place) => void;
-  /** Of a whole number that is too large to be exact. */
   readonly largeNumber: (node: Scalar) => RowValue;
-  /** What a map stands for that was not meant to be one. */
   readonly mapMeant?: (map: Node) => string | undefined;
 }
 
-/** Reads values of any shape, within bounds; `holder` is where what has no place of its own is reported. */
+/** `holder`: where values without a place of their own are reported. */
 export function valueReader(
   reading: Reading,
   { key, text, largeNumber, mapMeant }: Scalars,
@@ -420,7 +407,6 @@ export function valueReader(
   return read;
 }
 
-/** A map from names to values of any shape, whose texts may hold placeholders. */
 export function readValues(reading: Reading, spec: KeySpec, written: Written): Row {
   const map = reading.follow(written.value);
   if (isMap(map)) return readRow(reading, spec, map);

@@ -1,19 +1,17 @@
 import { serviceOfHost, services } from '../../base/serviceTraits';
 import { referencePattern } from './references';
 
-/** A hub URL, or a reference to one; for the schema. What is wrong in detail says {@link hubUrlProblem}. */
 export const hubUrlPattern = `(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?)://[^\\s,/?#]+[^\\s,]*|${referencePattern}[^\\s,]*)`;
 
-/** What is wrong with a hub URL, as the rest of a sentence, and how it was probably meant. */
 interface UrlProblem {
   readonly says: string;
   readonly meant?: string;
 }
 
-/** Stands for the value of a reference: no user writes it, and a host may have it. */
+/** In place of a reference: nobody writes it, and a host may have it. */
 const anything = '\ue000';
 
-/** Host of a URL without port, in lower case; undefined when there is none or a reference stands for it. */
+/** In lower case, without port; undefined when a reference stands for it. */
 export function hostOf(url: string): string | undefined {
   const authority = /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1];
   if (authority === undefined || authority.includes('${')) return undefined;
@@ -21,7 +19,7 @@ export function hostOf(url: string): string | undefined {
   return host === '' ? undefined : host.toLowerCase();
 }
 
-/** The hub of ASP.NET SignalR that a URL names, empty without one; none where a reference stands for the end of it. */
+/** The last part of the path; none where a reference stands for it. */
 export function classicHubOf(url: string): readonly string[] {
   const [path = ''] = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').split(/[?#]/);
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -34,7 +32,7 @@ export const classicHubNeeded =
 export const classicHubsDiffer = (names: readonly string[]): string =>
   `All URLs of a run against ASP.NET SignalR name the same hub, but these name ${[...new Set(names)].join(' and ')}: measure them in runs of their own.`;
 
-/** References count as good text. The pure layers have no `URL`, so what people get wrong is looked at piece by piece. */
+/** References count as good text. Pure folders have no `URL`. */
 export function hubUrlProblem(url: string): UrlProblem | undefined {
   const reference = new RegExp(referencePattern, 'g');
   const plain = url.replace(reference, anything);
@@ -49,7 +47,6 @@ export function hubUrlProblem(url: string): UrlProblem | undefined {
         says: `begins with ${begun}, but not with ${begun}://`,
         meant: `${begun}://${rest!}`,
       };
-    // What people call the embedded hub.
     if (/^embedded$/i.test(plain)) return { says: 'is not a URL', meant: 'local' };
     const host = /^[a-z0-9.-]+(:[0-9]+)?(\/\S*)?$/i.test(plain.replaceAll(anything, '0'));
     return host
@@ -90,14 +87,13 @@ function isAddressOrName(host: string): boolean {
   return last < 256 ** (4 - numbers.length);
 }
 
-/** A number as browsers read it in an address: octal behind 0, hexadecimal behind 0x; NaN when it is none. */
+/** Octal after 0, hexadecimal after 0x; NaN when it is none. */
 function numberOf(label: string): number {
   if (/^0x[0-9a-f]*$/i.test(label)) return label.length === 2 ? 0 : parseInt(label, 16);
   if (/^0[0-7]*$/.test(label)) return parseInt(label, 8);
   return /^[1-9][0-9]*$/.test(label) ? Number(label) : NaN;
 }
 
-/** Says what to write in place of the bare endpoint of a service, which answers no client. */
 export function serviceEndpointProblem(url: string): string | undefined {
   if (!/^[a-z]+:\/\/[^/?#]+\/?$/i.test(url)) return undefined;
   const service = serviceOfHost(hostOf(url) ?? '');

@@ -1,4 +1,3 @@
-/** A place where a value from outside is put into a text: `${env:NAME}` or `${secret:name}`. */
 interface Reference {
   readonly kind: 'env' | 'secret';
   readonly name: string;
@@ -27,7 +26,7 @@ export function referencesIn(text: string): Reference[] {
 
 const maximumMalformed = 10;
 
-/** The first ranges that begin like a reference but are none: `${NAME}`, `${secret:my key}`, `${env:A`. */
+/** `${NAME}`, `${secret:my key}`, `${env:A`. */
 export function malformedReferences(text: string): { offset: number; length: number }[] {
   const good = new Map(referencesIn(text).map(({ offset, length }) => [offset, length]));
   const bad: { offset: number; length: number }[] = [];
@@ -48,7 +47,7 @@ export function malformedReferences(text: string): { offset: number; length: num
 
 export type ReferenceLookup = (kind: Reference['kind'], name: string) => string | undefined;
 
-/** Values are taken as they are: no reference inside a value is replaced. Missing ones stay in the text, and are listed once. */
+/** References inside values stay. Missing ones stay in the text, and are listed once. */
 export function resolveReferences(
   text: string,
   lookup: ReferenceLookup,
@@ -69,7 +68,6 @@ export function resolveReferences(
 
 const sameSource = (a: Reference, b: Reference): boolean => a.kind === b.kind && a.name === b.name;
 
-/** Environment variables that stand for secrets. */
 export const secretPrefix = 'SIGNALR_BENCH_SECRET_';
 
 export function secretVariable(name: string): string {

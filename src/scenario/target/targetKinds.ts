@@ -5,19 +5,17 @@ import { isThisMachine } from '../../base/loopbackHost';
 import { referencesIn } from './references';
 
 export type TargetSpec =
-  /** The embedded hub, or the emulator of the scenario's service. */
   | { readonly kind: 'local' }
   | { readonly kind: 'hubUrl'; readonly urls: readonly string[] }
-  /** Of Azure SignalR Service or Azure Web PubSub; the value may be a reference. */
+  /** May be a reference. */
   | { readonly kind: 'connectionString'; readonly value: string };
 
-/** What stands behind a target, which decides what a run has to ask and may take for granted. */
+/** Decides what a run has to ask, and may take for granted. */
 type Behind =
-  /** A server that is started for the run: nobody is asked, and nothing leaves this machine. */
+  /** Started for the run: nobody is asked, and nothing leaves this machine. */
   | 'ownServer'
-  /** Somebody's app server: it has its own dialect and its own way to a service, and may be shared. */
   | 'userHub'
-  /** A service of Azure or its emulator, for which a run brings tokens and, in default mode, app servers. */
+  /** Of Azure or an emulator; a run brings tokens and, in default mode, app servers. */
   | 'service';
 
 const behind = new Map<string | undefined, Behind>([
@@ -26,16 +24,15 @@ const behind = new Map<string | undefined, Behind>([
   ['connectionString', 'service'],
 ]);
 
-/** What stands behind a target, an open one or that of a result; undefined where nobody knows. */
 export const behindOf = (target: { readonly kind: string } | undefined): Behind | undefined =>
   behind.get(target?.kind);
 
 export interface TargetWishes {
-  /** A text that is nothing but a reference stands for a connection string. */
+  /** A reference alone stands for a connection string. */
   readonly preferConnectionString: boolean;
 }
 
-/** Reads `target` where it is one text; undefined where that may be a hub URL, which may come in lists. */
+/** Undefined where the text may be a hub URL. */
 export function targetOfText(
   text: string,
   { preferConnectionString }: TargetWishes,
@@ -47,7 +44,6 @@ export function targetOfText(
     : undefined;
 }
 
-/** Regular expressions of such texts, for the schema. */
 export const targetPatterns = [
   '^(?:[lL][oO][cC][aA][lL])$',
   '(^|;)\\s*[eE][nN][dD][pP][oO][iI][nN][tT]\\s*=',
@@ -59,42 +55,36 @@ export const urlsOf = (target: TargetSpec | undefined): readonly string[] =>
 export const connectionStringOf = (target: TargetSpec | undefined): string | undefined =>
   target?.kind === 'connectionString' ? target.value : undefined;
 
-/** Hosts that a target names, without those that references stand for. */
 export function hostsOf(target: TargetSpec | undefined): string[] {
   const text = connectionStringOf(target);
   const hosts = [...urlsOf(target).map(hostOf), text && endpointHost(text)];
   return hosts.filter((host) => host !== undefined);
 }
 
-/** Different hosts and ports that connections are spread over. */
 export function addressCount(target: TargetSpec | undefined): number {
-  // A reference may stand for several URLs.
   const urls = urlsOf(target).flatMap((url) => url.split(',').map((one) => one.trim()));
   const addresses = urls.map((url) => /^[a-z]+:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
   return Math.max(1, new Set(addresses).size);
 }
 
-/** The same target with other texts, such as those without secrets. */
 export function withTexts(target: TargetSpec, change: (text: string) => string): TargetSpec {
   if (target.kind === 'hubUrl') return { ...target, urls: target.urls.map(change) };
   return target.kind === 'local' ? target : { ...target, value: change(target.value) };
 }
 
-/** A target for people; secrets are still in it. */
+/** For people; secrets are still in it. */
 export const targetWords = (target: TargetSpec | undefined): string =>
   connectionStringOf(target) ?? (urlsOf(target).join(', ') || (target?.kind ?? 'local'));
 
 export const looksLikeConnectionString = (text: string): boolean =>
   /(^|;)\s*(endpoint|accesskey)\s*=/i.test(text);
 
-/** Whether a text is one reference and nothing else, so that nobody knows what it stands for. */
 export function isOneReference(text: string): boolean {
   const trimmed = text.trim();
   const [reference] = referencesIn(trimmed);
   return reference !== undefined && reference.length === trimmed.length;
 }
 
-/** Ways to sign in without an access key: the values of `AuthType`, in lower case. */
 const signIns: Readonly<Record<string, EntraSignIn['kind']>> = {
   azure: 'default',
   'azure.msi': 'managedIdentity',
@@ -102,9 +92,8 @@ const signIns: Readonly<Record<string, EntraSignIn['kind']>> = {
 };
 
 /**
- * The way to sign in; undefined for an access key. The old value `aad` goes by what else is given. Sources:
- * "Connection strings in Azure SignalR Service", heading "Use Microsoft Entra ID"; Azure/azure-signalr,
- * `ConnectionStringParser`.
+ * Sources: "Connection strings in Azure SignalR Service", heading "Use Microsoft Entra ID";
+ * Azure/azure-signalr, `ConnectionStringParser`.
  */
 function signInKind(values: Parts['values']): EntraSignIn['kind'] | undefined {
   const authType = values.get('authtype')?.toLowerCase() ?? '';
@@ -113,7 +102,7 @@ function signInKind(values: Parts['values']): EntraSignIn['kind'] | undefined {
   return values.has('tenantid') ? 'application' : 'managedIdentity';
 }
 
-/** The one is documented, the other is what the official library reads. */
+/** Documented, and read by the official library. */
 const certificateNames = ['clientcertpath', 'clientcert'];
 
 export interface EntraSignIn {
@@ -124,34 +113,31 @@ export interface EntraSignIn {
   readonly clientCertificateFile?: string;
 }
 
-/** A connection string of Azure SignalR Service or Azure Web PubSub, with all references resolved. */
 export interface ServiceConnection {
-  /** `http(s)://host[:port]` without a path; REST calls, and clients unless they have their own. */
+  /** `http(s)://host[:port]`. */
   readonly endpoint: string;
-  /** The same without a port: what access tokens are made out to. */
+  /** Without a port: what access tokens are made out to. */
   readonly audience: string;
-  /** Where clients connect, when a gateway stands in between; may have a path, which does not end with a slash. */
+  /** May be a gateway with a path; no slash at its end. */
   readonly clientEndpoint: string;
-  /** The same for app servers and REST calls. */
+  /** For app servers and REST calls. */
   readonly serverEndpoint: string;
   readonly accessKey?: string;
   readonly signIn?: EntraSignIn;
 }
 
-/** Parts of a connection string by lower-case name. */
 interface Parts {
   readonly values: ReadonlyMap<string, string>;
   readonly repeated?: string;
 }
 
-/** Parts that may as well be missing as be empty, as behind `ClientSecret=$UNSET`. */
+/** May be empty, as in `ClientSecret=$UNSET`. */
 const optionalNames = [
   ...['Endpoint', 'ClientEndpoint', 'ServerEndpoint'],
   ...['ClientId', 'TenantId', 'ClientSecret', 'ClientCert', 'ClientCertPath'],
 ];
 const optionalParts = new Set(optionalNames.map((name) => name.toLowerCase()));
 
-/** Parts of a connection string; undefined when a part has no `=` and is no reference. */
 function partsOf(text: string): Parts | undefined {
   const values = new Map<string, string>();
   let repeated: string | undefined;
@@ -173,7 +159,7 @@ export function endpointHost(connectionString: string): string | undefined {
   return endpoint === undefined ? undefined : hostOf(endpoint);
 }
 
-/** Whether the service is a server on this machine, such as an emulator, however clients and app servers get there. */
+/** Such as an emulator, however clients and app servers reach it. */
 export function isLocalEndpoint(connectionString: string): boolean {
   const values = partsOf(connectionString)?.values;
   const endpoint = values?.get('endpoint');
@@ -183,7 +169,6 @@ export function isLocalEndpoint(connectionString: string): boolean {
   });
 }
 
-/** Whether the string is the documented placeholder (`Endpoint=https://xxx;AccessKey=xxx`). */
 export function isPlaceholder(connectionString: string): boolean {
   const parts = partsOf(connectionString)?.values;
   const key = parts?.get('accesskey');
@@ -199,7 +184,7 @@ const shape =
 
 const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'];
 
-/** A sentence that repeats none of the text. Rules: protocols of Azure/azure-signalr, "ConnectionStringParser". */
+/** Repeats none of the text. Rules: protocols of Azure/azure-signalr, `ConnectionStringParser`. */
 export function connectionStringProblem(text: string): string | undefined {
   if (isOneReference(text)) return undefined;
   const parts = partsOf(text);
@@ -249,14 +234,14 @@ function versionProblem(version: string | undefined): string | undefined {
     : 'The Version of this connection string is not 1.0, the only one this version knows.';
 }
 
-/** What is missing to get in. An unknown AuthType means the access key, as in the official libraries. */
+/** An unknown AuthType means the access key, as in the official libraries. */
 function signInProblem(values: Parts['values']): string | undefined {
   const signIn = signInKind(values);
   if (signIn === undefined) {
     if ((values.get('accesskey') ?? '') !== '') return undefined;
     const authType = values.get('authtype');
     if (authType === undefined) return `This connection string has no AccessKey. ${shape}`;
-    // What is no short word may be a key in the wrong place.
+    // Anything else may be a key in the wrong place.
     const shown = /^[a-z.]{1,16}$/i.test(authType) ? ` ${authType}` : '';
     return `The AuthType${shown} of this connection string is not known, and there is no AccessKey. Known are ${[...Object.keys(signIns), 'aad'].join(', ')}.`;
   }
@@ -268,7 +253,7 @@ function signInProblem(values: Parts['values']): string | undefined {
     : 'This AuthType needs ClientSecret or ClientCertPath in the connection string.';
 }
 
-/** Reads a connection string in which {@link connectionStringProblem} finds nothing, and no reference stands. */
+/** Only where {@link connectionStringProblem} finds nothing, and without references. */
 export function readConnectionString(text: string): ServiceConnection {
   const values = partsOf(text)?.values ?? new Map<string, string>();
   const [, scheme = 'https', authority = ''] =

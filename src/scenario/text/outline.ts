@@ -1,49 +1,45 @@
 import type { CST } from 'yaml';
 import { readTokens } from './yamlDocument';
 
-/** A key or a list item of a YAML text, and where it stands. */
+/** A key or list item, and where it stands. */
 export interface OutlineNode {
-  /** The key without quotes; of a list item its number from 0. Empty for the root. */
+  /** Without quotes; of a list item its number from 0, empty for the root. */
   readonly name: string;
   readonly item: boolean;
   readonly parent: OutlineNode | undefined;
   readonly children: OutlineNode[];
   readonly flow: boolean;
-  /** Place of the key; of a list item that of its dash, or of its first character in brackets. */
+  /** Of the key; of a list item the dash, or its first character in brackets. */
   readonly offset: number;
   readonly length: number;
-  /** Place of the scalar behind it; of length 0, where the value begins or would, when there is none. */
+  /** Of the scalar; of length 0 where there is none. */
   valueOffset: number;
   valueLength: number;
-  /** The scalar as written, quotes included. */
+  /** As written, with quotes. */
   value: string;
-  /** Behind the last character that belongs to it. */
   end: number;
 }
 
 export interface Outline {
   readonly root: OutlineNode;
   readonly nodes: readonly OutlineNode[];
-  /** Words where a key would stand that have no colon yet. */
+  /** Where a key would stand, not followed by a colon. */
   readonly words: readonly Word[];
 }
 
-/** A word that becomes a key below `parent` as soon as it has a colon. */
 interface Word extends Place {
   readonly parent: OutlineNode;
 }
 
 type Place = Pick<OutlineNode, 'offset' | 'length' | 'flow'>;
 
-/** Keys of scenarios are a word each; what is longer is no key. */
 const longestKey = 200;
 
-/** From the syntax that `readYaml` makes a document of, so it answers for text being typed too. Never throws, linear. */
+/** From the syntax tokens, so that it works while text is typed. Never throws, linear. */
 export function outlineOf(text: string): Outline {
   const root = newNode(undefined, '', { offset: 0, length: 0, flow: false });
   const building: Building = { text, nodes: [], words: [] };
   const read = readTokens(text);
-  // A file holds one scenario: what stands behind the first document is not read.
   const documents = 'problem' in read ? [] : read.tokens.filter(({ type }) => type === 'document');
   const [first] = documents as CST.Document[];
   if (first?.value !== undefined) readBehind(building, root, first.value);
@@ -81,7 +77,7 @@ function add(
 
 type Item = CST.CollectionItem;
 
-/** Reads what stands behind a key or a dash. It recurses: the depth of what was read is bounded. */
+/** Recursive: {@link readTokens} bounds the depth. */
 function readBehind(building: Building, node: OutlineNode, token: CST.Token): void {
   if (!('items' in token)) {
     const end = endOf(token);
@@ -111,7 +107,6 @@ function readItem(building: Building, list: OutlineNode, item: Item, flow: boole
   const place = { offset, length: 1, flow };
   const node = add(building, list, String(list.children.length), place, true);
   node.valueOffset = dash === undefined ? offset : behind(start, dash);
-  // Brackets of a list may have a pair in them without braces.
   if (key != null) readPair(building, node, item, flow);
   else if (value !== undefined) readBehind(building, node, value);
   node.end = Math.max(node.end, node.children.at(-1)?.end ?? 0);
@@ -133,7 +128,7 @@ function readPair(building: Building, map: OutlineNode, item: Item, flow: boolea
   if (value !== undefined) readBehind(building, node, value);
 }
 
-/** A word on a line of its own is taken together with the key of the next line; only that one is meant. */
+/** A word without a colon is read together with the key of the next line. */
 function keyIn({
   type,
   offset,
@@ -151,7 +146,7 @@ function keyIn({
 export const lastLine = (source: string): string =>
   source.slice(source.lastIndexOf('\n') + 1).trimStart();
 
-/** Where a value would begin: behind the mark, white space, anchor and tag, on the same line. */
+/** Where a value would begin on the same line: after white space, anchor and tag. */
 function behind(tokens: readonly CST.SourceToken[], mark: CST.SourceToken): number {
   let end = mark.offset + mark.source.length;
   for (const { type, offset, source } of tokens.slice(tokens.indexOf(mark) + 1)) {
@@ -170,7 +165,6 @@ function endOf(token: CST.Token): number {
   );
 }
 
-/** The child of that name; the first one when it is written twice. */
 export function childOf(node: OutlineNode | undefined, name: string): OutlineNode | undefined {
   return node?.children.find((child) => child.name === name);
 }
@@ -197,7 +191,7 @@ export interface TextChange extends TextRange {
   readonly text: string;
 }
 
-/** The text after changes, which are given for the text as it is; those of one place keep their order. */
+/** Offsets are those of the text before; changes at one place keep their order. */
 export function withChanges(text: string, changes: readonly TextChange[]): string {
   let result = '';
   let end = 0;
@@ -208,7 +202,9 @@ export function withChanges(text: string, changes: readonly TextChange[]): strin
   return result + text.slice(end);
 }
 
-/** In the key's place when it is written, else as the first key of its section (behind a `name`). Undefined without a place. */
+/**
+ * Inserts a missing key first in its section, after a `name`. Undefined where there is no place.
+ */
 export function setKey(
   text: string,
   { root }: Outline,
@@ -258,7 +254,7 @@ function insertInto(
   const before = first ?? section;
   if (before.parent === undefined) return undefined;
   const [rest] = /.*/.exec(text.slice(before.end))!;
-  // Behind an anchor or what does not belong there, there is no line to write below.
+  // After an anchor there is no line to write below.
   if (!/^\s*(?::\s*)?(?:#.*)?$/.test(rest) || (first === undefined && section.valueLength > 0))
     return undefined;
   const indent = `${indentAt(text, before.offset)}${first === undefined ? '  ' : ''}`;
@@ -266,7 +262,6 @@ function insertInto(
   return { offset, length: 0, text: `${lineBreak}${linesAt(indent)}` };
 }
 
-/** White space as wide as what stands before `offset` on its line. */
 function indentAt(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   return text
@@ -275,7 +270,7 @@ function indentAt(text: string, offset: number): string {
     .replace(/[^\t]/g, ' ');
 }
 
-/** A change that takes a key out with its lines; a section of which nothing would be left goes with it. */
+/** Removes a key with its lines, and a section that would be left empty. */
 export function removeKey(text: string, node: OutlineNode): TextChange {
   const { parent } = node;
   const alone = parent?.children.length === 1 && parent.parent !== undefined && !parent.item;
@@ -285,14 +280,13 @@ export function removeKey(text: string, node: OutlineNode): TextChange {
   const next = siblings[position + 1];
   const before = siblings[position - 1];
   if (node.flow) {
-    // With the comma behind it, or the one before it where it is the last.
     return next === undefined
       ? removed(before?.end ?? node.offset, node.end)
       : removed(node.offset, next.offset);
   }
   const end = endOfLines(text, node);
   const start = text.lastIndexOf('\n', node.offset - 1) + 1;
-  // The first key of a list item stands behind its dash, which the next one takes over.
+  // The first key of a list item leaves its dash to the next one.
   const behindDash = text.slice(start, node.offset).trim() !== '';
   return behindDash ? removed(node.offset, next?.offset ?? end) : removed(start, end);
 }
@@ -303,7 +297,7 @@ const removed = (from: number, to: number): TextChange => ({
   text: '',
 });
 
-/** Behind the line break of the last line that belongs to a key: comments that are deeper do. */
+/** After the line break of its last line; deeper comments belong to it. */
 function endOfLines(text: string, { offset, end }: OutlineNode): number {
   const line = /[^\n]*\n?/y;
   line.lastIndex = end;
@@ -315,7 +309,7 @@ function endOfLines(text: string, { offset, end }: OutlineNode): number {
   return last;
 }
 
-/** The plainest first: as it is; the whole value in quotes, where braces would end one without them. */
+/** The bare text first; then the whole value in quotes, since braces may end a bare one. */
 export function replacements(
   at: TextRange,
   put: string,

@@ -13,19 +13,18 @@ import {
 import type { Problem, Severity } from '../problem';
 import { outlineOf, type Outline } from './outline';
 
-/** More problems than anybody reads; the rest is counted as one. */
+/** The rest is counted as one problem. */
 const maximumProblems = 100;
-/** Aliases are rare in scenarios; many of them are an attack on memory. */
+/** Many aliases are an attack on memory. */
 const maximumAliases = 100;
 
 export interface Place {
   readonly offset: number;
   readonly length: number;
-  /** Path of the override; such a place has no position in the text. */
+  /** Path of an override, which has no position in the text. */
   readonly override?: string;
 }
 
-/** A change at a place of the text, `at` if not that of the problem. */
 export interface FixDraft {
   readonly title: string;
   readonly text: string;
@@ -34,11 +33,7 @@ export interface FixDraft {
 
 const writing = (text: string): FixDraft => ({ title: `Write ${text}`, text });
 
-/**
- * Reports a problem. Nothing happens without a place: a key that is not written cannot be wrong.
- *
- * @param fix a text is what to write instead
- */
+/** Reports nothing without a place: a key that is not written cannot be wrong. */
 type Report = (
   code: string,
   at: Place | Node | undefined,
@@ -46,18 +41,18 @@ type Report = (
   fix?: FixDraft | string,
 ) => void;
 
-/** One reading of one text: collects problems and knows where nodes stand. */
+/** One reading of a text, with its problems. */
 export interface Reading {
   readonly text: string;
   readonly error: Report;
   readonly warning: Report;
   readonly info: Report;
-  /** Whether further problems would be dropped, so that looking for them is a waste of time. */
+  /** Further problems would be dropped. */
   readonly full: () => boolean;
   readonly placeOf: (node: Node) => Place;
   readonly outline: () => Outline;
   readonly markOverride: (nodes: readonly Node[], path: string) => void;
-  /** The node itself, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
+  /** The node, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
   readonly follow: (node: Node | null | undefined) => Node | undefined;
   readonly problems: () => Problem[];
 }
@@ -81,7 +76,7 @@ export function createReading(
     if (override !== undefined) return { offset: 0, length: 0, override };
     const [start, end] = node.range ?? [0, 0];
     const offset = Math.min(start, text.length);
-    // A collection is shown by its first line only; of a block scalar the last line break is no part.
+    // A collection is shown by its first line.
     if (isScalar(node) && node.type?.startsWith('BLOCK')) return scalarContent(text, node);
     const lineEnd = isCollection(node) ? text.slice(offset, end).search(/[\r\n]/) : -1;
     return { offset, length: lineEnd === -1 ? Math.min(end, text.length) - offset : lineEnd };
@@ -101,7 +96,7 @@ export function createReading(
         problems.push({ code, severity, message: `${flag}: ${message}`, offset, length, flag });
         return;
       }
-      // What follows from broken YAML on the same line is no news, and who repairs the text first needs no notes.
+      // Problems on the same line follow from the broken YAML.
       if (broken.some(([from, end]) => offset >= from && offset <= end)) return;
       if (severity === 'info' && broken.length > 0) return;
       const draft = typeof fix === 'string' ? writing(fix) : fix;
@@ -145,7 +140,6 @@ const unknownAnchor = (node: Alias): string =>
 
 const startOf = (node: Node): number => node.range?.[0] ?? 0;
 
-/** Anchored nodes by name in the order of the text. An alias never stands for another alias. */
 function anchorsOf(document: Document.Parsed): { anchors: Map<string, Node[]>; aliases: number } {
   const anchors = new Map<string, Node[]>();
   let aliases = 0;
@@ -169,7 +163,7 @@ const tooMany = (dropped: number): Problem => ({
   message: `There are ${dropped} more problems. Solve those above first.`,
 });
 
-/** Range of the text in which a scalar's value stands: without quotes and without the end of the line. */
+/** Without quotes and the end of the line. */
 export function scalarContent(text: string, { range, type }: Scalar): Place {
   const [start, end] = range ?? [0, 0];
   if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE')
@@ -177,6 +171,5 @@ export function scalarContent(text: string, { range, type }: Scalar): Place {
   return { offset: start, length: text.slice(start, end).trimEnd().length };
 }
 
-/** The target has a flag of its own on each command line that has `--set`, and `doctor` has no other. */
 const flagOf = (override: string): string =>
   override === 'config.target' ? '--target' : `--set ${override}`;

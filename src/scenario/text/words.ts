@@ -17,10 +17,9 @@ export function listed(words: readonly string[], conjunction: 'and' | 'or' = 'an
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
 }
 
-/** Longer texts are no typing mistakes, and comparing them takes time. */
 const longestWord = 60;
 
-/** The same letters in another case, the nearest within a third of its length, or the only one it abbreviates by half (`msgpack`). */
+/** In another letter case, the nearest, or the only one it abbreviates (`msgpack`). */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   if (word.length === 0 || word.length > longestWord) return undefined;
   const wanted = word.toLowerCase();
@@ -40,11 +39,9 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return abbreviated.length === 1 ? abbreviated[0] : undefined;
 }
 
-/** The question behind a message; nothing where nobody knows what was meant. */
 export const question = (meant: string | undefined): string =>
   meant === undefined ? '' : ` Did you mean ${meant}?`;
 
-/** Whether the letters of `word` stand in `candidate` in this order, beginning with its first. */
 function abbreviates(word: string, candidate: string): boolean {
   let matched = 0;
   for (const letter of candidate.toLowerCase()) {
@@ -54,7 +51,7 @@ function abbreviates(word: string, candidate: string): boolean {
   return matched === word.length;
 }
 
-/** Edits and swaps of neighbours that turn `a` into `b` (optimal string alignment distance). */
+/** Optimal string alignment distance. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -79,7 +76,7 @@ export function editDistance(a: string, b: string): number {
 
 const longest = 60;
 
-/** A value of the file as a message may repeat it: on one line, short, without keys, tokens and passwords. */
+/** A value of the file for messages: one line, short, without keys, tokens and passwords. */
 export function quotable(value: string): string {
   const safe = value
     .slice(0, 4 * longest)
@@ -97,7 +94,6 @@ export type NumberType = 'size' | 'duration' | 'share' | 'rate' | 'count' | 'num
 
 export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
-/** How numbers with units are read, and shown to people. */
 const units = {
   duration: [parseDurationMs, formatDurationMs],
   size: [parseSizeBytes, formatBytes],
@@ -108,7 +104,6 @@ const units = {
 const unitsOf = (type: string): (typeof units)[keyof typeof units] | undefined =>
   Object.hasOwn(units, type) ? units[type as keyof typeof units] : undefined;
 
-/** The number a text with a unit stands for, in the unit of the type. */
 export const withUnit = (type: NumberType, text: string): number | undefined =>
   text.length > 100 || text !== text.trim() ? undefined : unitsOf(type)?.[0](text);
 
@@ -130,7 +125,7 @@ const durationNames = new Map([
   ['hr', 'h'],
 ]);
 
-/** The understood spelling of a number in another notation: `1,000`, `2k`, `5 minutes`; undefined for the rest. */
+/** Of `1,000`, `2k`, `5 minutes`. */
 export function numberMeant(type: NumberType, raw: string): string | undefined {
   const text = raw.trim().slice(0, 40);
   if (/^[0-9]{1,3}([,_'][0-9]{3})+$/.test(text)) return text.replace(/[,_']/g, '');
@@ -156,11 +151,9 @@ export function numberMeant(type: NumberType, raw: string): string | undefined {
   return short === undefined ? undefined : `${digits}${short}`;
 }
 
-/** A parsed number for people, in the unit of its type. */
 export const shownNumber = (type: ParameterSpec['type'], value: number): string =>
   unitsOf(type)?.[1](value) ?? formatCount(value, Number.isInteger(value) ? 0 : 3);
 
-/** A parsed number as it may be written into a file. */
 export function writtenNumber(type: NumberType, value: number): string {
   if (type === 'duration') return formatDurationMs(value).replace(' min', 'm').replace(' ', '');
   if (type === 'size') return value < 1024 ? String(value) : formatBytes(value).replace(' ', '');

@@ -1,16 +1,14 @@
-/** The text of a scenario: YAML read within bounds, with a place for every value, and edits of it. */
 import { Composer, CST, Lexer, Parser, type Document, type YAMLError } from 'yaml';
 import { maximumCharacters, tooLarge, type Problem } from '../problem';
 
-/** Lexical pieces of YAML; an ordinary line has about ten. */
+/** An ordinary line has about ten. */
 const maximumTokens = 50_000;
-/** Of a pipeline that a generator wrote: 400 steps have 65,000. */
+/** A generated pipeline of 400 steps has 65,000. */
 const maximumPipelineTokens = 600_000;
-/** Backslashes in double quotes; each wrong escape is an error object of its own. */
+/** In double quotes, where each wrong one is an error object. */
 const maximumEscapes = 10_000;
-/** A scenario needs five levels; composing recurses, so the depth is checked before. */
+/** Composing recurses, so the depth is checked before. A scenario needs five levels. */
 const maximumDepth = 64;
-/** More errors of the same broken line help nobody. */
 const maximumYamlErrors = 20;
 
 interface YamlText {
@@ -18,11 +16,11 @@ interface YamlText {
   readonly problems: readonly Problem[];
 }
 
-/** Within bounds of size, tokens and depth. The document holds the parts that could be read. Never throws. */
+/** Within bounds of size, tokens and depth; with the parts that could be read. Never throws. */
 export function readYaml(text: string): YamlText {
   const read = readTokens(text);
   if ('problem' in read) return { problems: [read.problem] };
-  // Duplicate keys are looked for where sections are read: the library compares all pairs.
+  // The library would compare all pairs; sections look for duplicate keys.
   const composer = new Composer({
     prettyErrors: false,
     uniqueKeys: false,
@@ -38,7 +36,7 @@ export function readYaml(text: string): YamlText {
     quotes.some(({ offset, source }) => offset <= at && at <= offset + source.length);
   const problems = [
     ...[...quotes.map(({ offset }) => offset), bracket]
-      // What stands behind an open bracket is read as if it were inside, so its errors mean nothing.
+      // After an open bracket everything is read as inside it, so its errors mean nothing.
       .filter((offset) => offset <= bracket && offset < Infinity)
       .map((offset) => unclosedProblem(text, offset)),
     ...withoutTwins(document.errors)
@@ -54,14 +52,13 @@ export function readYaml(text: string): YamlText {
 type YamlTokens =
   | {
       readonly tokens: readonly CST.Token[];
-      /** Offset of the first bracket that is never closed; `Infinity` when all are. */
+      /** First bracket that is never closed; `Infinity` when all are. */
       readonly bracket: number;
-      /** The first texts whose quote is never closed. */
       readonly quotes: readonly CST.FlowScalar[];
     }
   | { readonly problem: Problem };
 
-/** The first half of {@link readYaml}, within the same bounds. Never throws; linear in the text. */
+/** Within the bounds of {@link readYaml}. Never throws; linear in the text. */
 export function readTokens(text: string): YamlTokens {
   const unreadable = notText(text);
   if (unreadable !== undefined) return { problem: unreadable };
@@ -83,11 +80,10 @@ export function readTokens(text: string): YamlTokens {
   return { tokens, bracket, quotes };
 }
 
-/** Pieces as {@link Lexer} cuts them; undefined when there are too many. */
 function piecesOf(text: string): string[] | undefined {
   const pieces = cut(text, text.length);
   const quote = openQuote(pieces?.at(-1) ?? '');
-  // One quote more at the end lets the lexer end the open one where the indentation says so.
+  // With one more quote the lexer ends the open one where the indentation says so.
   return quote === undefined ? pieces : cut(`${text}\n${quote}`, text.length);
 }
 
@@ -106,7 +102,6 @@ function cut(text: string, end: number): string[] | undefined {
   return pieces;
 }
 
-/** The quote that a piece begins with and does not end with. */
 function openQuote(piece: string): string | undefined {
   const quote = piece.charAt(0);
   const inner = piece.slice(1);
@@ -122,7 +117,7 @@ function endingWith(text: string, character: string): number {
   return count;
 }
 
-/** Walks the concrete syntax without recursion, since hostile nesting would exhaust the stack. */
+/** Without recursion: hostile nesting would exhaust the stack. */
 function* nested(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; depth: number }> {
   const open = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -179,7 +174,7 @@ function unclosedProblem(text: string, offset: number): Problem {
 type YamlTrouble = Pick<YAMLError, 'pos'> & { readonly code: string };
 const indentedFurther = 'INDENTED_FURTHER';
 
-/** A line indented further than the one above is two errors at one place: a map in a value, and a key on two lines. */
+/** A line indented further than the one above gives two errors at one place. */
 function withoutTwins(errors: readonly YAMLError[]): YamlTrouble[] {
   return errors.flatMap((error, index) => {
     const { code, pos } = error;
@@ -190,7 +185,7 @@ function withoutTwins(errors: readonly YAMLError[]): YamlTrouble[] {
   });
 }
 
-/** Own words for the errors people meet; the library's texts may repeat pieces of the file. */
+/** The library's texts may repeat pieces of the file, which may be secret. */
 const explanations: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'This line is indented with a tab. YAML wants spaces.',
   BAD_INDENT: 'The indentation of this line does not fit the lines around it.',
