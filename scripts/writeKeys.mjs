@@ -14,7 +14,7 @@ const {
 } = require('../out/src/scenario/keys/scenarioKeys.js');
 const { configKeys, searchKeys } = require('../out/src/scenario/keys/configKeys.js');
 const { stepKeys, stepKinds } = require('../out/src/scenario/keys/stepKeys.js');
-const { writtenNumber } = require('../out/src/scenario/text/words.js');
+const { formatForFile } = require('../out/src/scenario/text/words.js');
 const { useCases } = require('../out/src/usecases/registry.js');
 
 /** What a value looks like, by the type of its key. */
@@ -67,7 +67,7 @@ function defaultOf(spec) {
   if (spec.required) return 'required';
   if (spec.default === undefined) return spec.defaultText ?? '';
   const isNumber = typeof spec.default === 'number';
-  return `\`${isNumber ? writtenNumber(spec.type, spec.default) : spec.default}\``;
+  return `\`${isNumber ? formatForFile(spec.type, spec.default) : spec.default}\``;
 }
 
 function rowsOf(keys, prefix) {

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
 import { billingOf } from './judge/billing';
-import { withVerdict } from './judge/unitVerdict';
+import { withUnitVerdict } from './judge/unitVerdict';
 import { loadOf } from './load/loadOf';
 import { trafficLoad, type ServiceLoad } from './load/serviceLoad';
 import type {
@@ -17,10 +17,10 @@ import type {
 import { say } from '../base/sentence';
 import {
   appServersAt,
-  noServers,
-  bindingOf,
-  fillAt,
-  neighboursOf,
+  noAppServers,
+  bindingLimit,
+  utilisationAt,
+  neighbourSizes,
   findSizes,
   type AppServers,
   type Demand,
@@ -31,19 +31,19 @@ import {
   inputError,
   rounded,
   editionOf,
-  longerEdition,
+  largerEdition,
   sourceOf,
 } from './tables/publishedLimits';
 import { adviceOf, notesOf, largestOf, warningsOf } from './judge/notes';
 
 /** By the published tables, see docs/capacity.md. @throws ExpectedError `estimate-input` */
 export function estimate(input: EstimateInput, options: EstimateOptions = {}): Estimate {
-  const assignment = checkAssignment(input, options);
+  const assignment = checkInput(input, options);
   const loads = input.useCases.map((traffic) =>
     trafficLoad(input.product, assignment.connections, traffic),
   );
   return {
-    ...assess({ ...assignment, loads }, input.assumptions ?? []),
+    ...assessDemand({ ...assignment, loads }, input.assumptions ?? []),
     billing: billingOf(input.product, loads),
   };
 }
@@ -62,7 +62,7 @@ export function scenarioEstimate(
   const load = model.loadOf(scenario);
   if ('problem' in load) return load;
   try {
-    return { estimate: withVerdict(model.estimate(load.input, options), scenario) };
+    return { estimate: withUnitVerdict(model.estimate(load.input, options), scenario) };
   } catch (error) {
     if (error instanceof ExpectedError) return { problem: error.message };
     throw error;
@@ -70,7 +70,7 @@ export function scenarioEstimate(
 }
 
 /** Checks all but the use cases. @throws ExpectedError `estimate-input` */
-export function checkAssignment(
+export function checkInput(
   input: Omit<EstimateInput, 'useCases' | 'assumptions'> & {
     readonly useCases: readonly unknown[];
   },
@@ -91,14 +91,14 @@ export function checkAssignment(
 }
 
 /** The notes end with the assumptions. */
-export function assess(demand: Demand, assumptions: readonly string[]): Estimate {
+export function assessDemand(demand: Demand, assumptions: readonly string[]): Estimate {
   const { edition, loads } = demand;
   const sizes = findSizes(demand);
   const { unit } = sizes;
   const atUnit = unit ?? largestOf(demand);
-  const fill = fillAt(demand, atUnit);
+  const fill = utilisationAt(demand, atUnit);
   const isAdvised = unit !== null && !demand.serverless && !demand.freeTier;
-  const servers = isAdvised ? appServersAt(demand, unit) : noServers;
+  const servers = isAdvised ? appServersAt(demand, unit) : noAppServers;
   const beside = serverConnectionsBeside(demand, servers);
   const connections = demand.connections + (beside ?? 0);
   const withServers = findSizes({ ...demand, connections }).unit;
@@ -130,8 +130,8 @@ export function assess(demand: Demand, assumptions: readonly string[]): Estimate
     edition: edition.name,
     headroom: demand.headroom,
     limits: fill.uses.map((use) => shownLimit(edition, use)),
-    binding: bindingOf(demand, fill, atUnit),
-    neighbours: neighboursOf(demand, atUnit, unit !== null),
+    binding: bindingLimit(demand, fill, atUnit),
+    neighbours: neighbourSizes(demand, atUnit, unit !== null),
     formula: loads.map(({ formula }) => formula),
     notes: [...notesOf(found), ...assumptions],
     ...(advice !== undefined && { advice: say(advice) }),
@@ -147,7 +147,7 @@ function serverConnectionsBeside(
 }
 
 function otherEdition(demand: Demand): OtherEdition | undefined {
-  const edition = longerEdition(demand.edition);
+  const edition = largerEdition(demand.edition);
   if (edition === undefined) return undefined;
   return { edition: edition.name, unit: findSizes({ ...demand, edition }).unit };
 }

@@ -4,7 +4,13 @@ import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
 import { rulesOf } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
-import { maximumSteps, repeatsIn, silentRounds, stepsOf, scenarioAt } from '../scenario/steps';
+import {
+  maximumSteps,
+  repeatCount,
+  connectRounds,
+  stepsOf,
+  scenarioAtSearchValue,
+} from '../scenario/steps';
 import { intervalMsOf, type Parameters } from '../usecases/parameters';
 import { payloadOf, hubRunOf } from '../usecases/useCase';
 import { findUseCase } from '../usecases/registry';
@@ -50,7 +56,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const connectInFlight = connectInFlightOf(scenario);
   const inFlight = split(Math.max(workers, connectInFlight), workers);
   const life = lifeOf(scenario);
-  const rounds = silentRounds(scenario);
+  const rounds = connectRounds(scenario);
   const { speaksHub } = services[scenario.service];
   const cycle = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
     index,
@@ -64,7 +70,7 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
     measureMs: scenario.singleStepDurationMs,
     drainMs: scenario.drainMs,
   }));
-  const repeats = repeatsIn(scenario);
+  const repeats = repeatCount(scenario);
   const steps = Array.from({ length: repeats }, () => cycle)
     .flat()
     .slice(0, maximumSteps)
@@ -209,7 +215,7 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
   // Connections dropped by an overload must come back for the next step.
   const life = { repair: repair || lifetimeMs === undefined };
   return {
-    ...buildPlan({ ...scenarioAt(scenario, search.to), ...life }, options),
+    ...buildPlan({ ...scenarioAtSearchValue(scenario, search.to), ...life }, options),
     search,
   };
 }
@@ -217,7 +223,7 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
 /** Builds the step of a search for a value. */
 export function searchStepOf(scenario: Scenario): (value: number, index: number) => PlanStep {
   return (value, index) => {
-    const at = scenarioAt(scenario, value);
+    const at = scenarioAtSearchValue(scenario, value);
     const { entries, steps } = buildPlan(at, { workers: 1, seed: 0, runId: 0 });
     const step: PlanStep = { ...steps[0]!, index };
     switch (scenario.search?.of) {

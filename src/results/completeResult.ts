@@ -5,7 +5,7 @@ import type { Row, RowValue } from '../base/rows';
 import { isSecretName, redacted } from '../base/secretName';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
-import { billingWords } from '../capacity/judge/billing';
+import { formatBilling } from '../capacity/judge/billing';
 import { calibratedUnit, type Calibration } from '../capacity/judge/calibrate';
 import {
   measuredLoadOf,
@@ -15,7 +15,7 @@ import {
   type Recommendation,
   type StepStatus,
 } from '../capacity/judge/recommend';
-import { withVerdict } from '../capacity/judge/unitVerdict';
+import { withUnitVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
@@ -23,10 +23,10 @@ import { repeatsOf } from '../measure/compare/repeats';
 import { isOnlyLate, judgeRun } from '../measure/judge/verdict';
 import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
-import { refusedSize } from '../capacity/load/wireSizes';
-import { repeatsIn, stepCount, scenarioAt } from '../scenario/steps';
+import { messageSizeRefusal } from '../capacity/load/wireSizes';
+import { repeatCount, stepCount, scenarioAtSearchValue } from '../scenario/steps';
 import type { Parameters } from '../usecases/parameters';
-import { withTexts } from '../scenario/target/targetKinds';
+import { mapTargetTexts } from '../scenario/target/targetKinds';
 import {
   redactArgument,
   redactInArguments,
@@ -67,7 +67,7 @@ export function completeResult(
     ...(options.scenarioName !== undefined && { scenarioName: options.scenarioName }),
     tool: { name: 'signalr-bench', version: options.toolVersion },
     ...withoutWords(clean),
-    ...(repeatsIn(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),
+    ...(repeatCount(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),
     ...(clean.search && { search: { ...clean.search, unit } }),
     verdict,
     scenario: redactScenario(scenario),
@@ -90,7 +90,7 @@ function carriedBySearch(scenario: Scenario, run: FinishedRun): [Scenario, Finis
   if (low === null || step === undefined) return [scenario, { ...run, verdict, steps: [] }];
   // Connections lost in other steps do not count in this one.
   const connections = { ...run.connections, failed: 0, dropped: 0, notBack: 0 };
-  return [scenarioAt(scenario, low), { ...run, connections, verdict, steps: [step] }];
+  return [scenarioAtSearchValue(scenario, low), { ...run, connections, verdict, steps: [step] }];
 }
 
 /**
@@ -109,7 +109,7 @@ function withCause(
     status: 'fail',
     reasons: [reasonOf(code, words), ...verdict.reasons],
   });
-  const refused = scenario.entries.flatMap((entry) => refusedSize(scenario, entry) ?? []);
+  const refused = scenario.entries.flatMap((entry) => messageSizeRefusal(scenario, entry) ?? []);
   if (refused[0] !== undefined) return because('messageSize', refused[0]);
   if (verdict.status !== 'fail') return verdict;
   const complaint = firstComplaint(errorExamples);
@@ -165,7 +165,7 @@ function recommended(
 ): Pick<Result, 'recommendation' | 'recommendationProblem'> {
   const made = recommendRun(scenario, run, options, model);
   if ('problem' in made) return { recommendation: null, recommendationProblem: made.problem };
-  const recommendation = { ...withVerdict(made.value, scenario), basis: 'measured' as const };
+  const recommendation = { ...withUnitVerdict(made.value, scenario), basis: 'measured' as const };
   const { reasons, reasonWords, notes } = recommendation;
   const { calibrations = [] } = options;
   const { requested } = run.connections;
@@ -175,7 +175,7 @@ function recommended(
     Date.parse(run.startedAt),
   );
   const emulated = emulatedBy(run.target, scenario.service);
-  const billed = billingWords(recommendation, scenario);
+  const billed = formatBilling(recommendation, scenario);
   return {
     recommendation: {
       ...recommendation,
@@ -225,7 +225,7 @@ export function recommendRun(
     const counts = measuredStep(step, run, carried);
     // Of a search the scenario has the one step that is asked about, of repeats those of one round.
     const cycle = run.search === undefined ? stepCount(scenario) : 1;
-    const isPlanned = run.search === undefined && repeatsIn(scenario) === 1;
+    const isPlanned = run.search === undefined && repeatCount(scenario) === 1;
     const measured = isPlanned ? counts : { ...counts, planned: ((step.index - 1) % cycle) + 1 };
     const found = model.measuredLoadOf(scenario, measured);
     if ('problem' in found) return found;
@@ -350,7 +350,7 @@ export function redactScenario(scenario: Scenario): Scenario {
   const { target, accessToken, keyPassword, upstream, identities, observe } = scenario;
   return {
     ...scenario,
-    ...(target && { target: withTexts(target, redactTarget) }),
+    ...(target && { target: mapTargetTexts(target, redactTarget) }),
     headers: mapValues(scenario.headers, redactHeader),
     query: mapValues(scenario.query, (_name, value) => redactSecret(value)),
     ...(accessToken !== undefined && { accessToken: redactSecret(accessToken) }),

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isAzure } from '../base/serviceTraits';
-import { alikePairs } from '../capacity/judge/calibrate';
+import { pairAlikeLoads } from '../capacity/judge/calibrate';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { Result } from './result';
 import { calibrationsShape, baselinesShape, shapeProblem, type Shape } from './resultShape';
@@ -22,7 +22,9 @@ export async function readCalibrations(directory: string): Promise<readonly Cali
 /** Replaces an earlier one of the same size and traffic. @throws what the system says when it cannot be written */
 export async function keepCalibration(directory: string, made: Calibration): Promise<void> {
   const isOlder = ({ product, unit, loads }: Calibration): boolean =>
-    product === made.product && unit === made.unit && alikePairs(loads, made.loads) !== undefined;
+    product === made.product &&
+    unit === made.unit &&
+    pairAlikeLoads(loads, made.loads) !== undefined;
   const others = (await readCalibrations(directory)).filter((each) => !isOlder(each));
   const calibrations = [...others, made].slice(-mostKept);
   await writeKept(path.join(directory, calibrationsFile), { schema, calibrations });

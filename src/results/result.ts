@@ -7,7 +7,7 @@ import type { CalibratedUnit } from '../capacity/judge/calibrate';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
 import type { Scenario } from '../scenario/scenario';
-import { behindOf } from '../scenario/target/targetKinds';
+import { targetRole } from '../scenario/target/targetKinds';
 
 /** Version of the result file; a reader takes earlier ones and refuses newer ones. */
 export const resultSchema = 'signalr-bench-result/2';
@@ -49,7 +49,7 @@ export function emulatedBy(
   service: Service,
 ): Emulated | undefined {
   if (emulated !== true) return undefined;
-  return !isAzure(service) && (kind === undefined || behindOf({ kind }) !== 'service')
+  return !isAzure(service) && (kind === undefined || targetRole({ kind }) !== 'service')
     ? 'embeddedHub'
     : 'emulator';
 }

@@ -5,7 +5,7 @@ import { scenarioCopy } from '../results/scenarioCopy';
 import { withPayloadFile } from '../engine/prepare/payloadFiles';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
-import { listed } from '../scenario/text/words';
+import { joinWords } from '../scenario/text/words';
 import type { TargetContext } from '../targets/target';
 
 /** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */
@@ -40,7 +40,7 @@ export function overOpenBus(
   staysHere: boolean,
 ): string | undefined {
   if (secret.length === 0 || isEncrypted || staysHere) return undefined;
-  return `The bus has no TLS: ${listed(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
+  return `The bus has no TLS: ${joinWords(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
 }
 
 /** Whether a scenario, or what replaces a key of it, holds a secret as text, as the copy in a result would not. */

@@ -3,8 +3,8 @@ import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import type { AzureService } from '../base/serviceTraits';
 import type { Plan } from '../plan/plan';
-import { measureProblem, needsContract, ticksProblem } from '../scenario/check/notRunnable';
-import { behindOf } from '../scenario/target/targetKinds';
+import { measureProblem, needsBenchContract, ticksProblem } from '../scenario/check/notRunnable';
+import { targetRole } from '../scenario/target/targetKinds';
 import type { OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubTraits } from '../wire/connect/probeHub';
@@ -83,7 +83,7 @@ export async function askTarget(
     service,
   });
   opened = await ready(opened);
-  const behind = behindOf(opened);
+  const behind = targetRole(opened);
   if (agree === undefined || behind === 'ownServer')
     return asked(opened, await timed(planFor(opened)));
   const agreed = [...opened.hostsBeyond];
@@ -125,8 +125,8 @@ export async function agreedDialect(
   { kind, endpoint }: OpenTarget,
   ask: AskHub,
 ): Promise<Plan> {
-  const needsOne = plan.entries.some(({ run }) => needsContract(run));
-  if (behindOf({ kind }) !== 'userHub') return plan;
+  const needsOne = plan.entries.some(({ run }) => needsBenchContract(run));
+  if (targetRole({ kind }) !== 'userHub') return plan;
   const isAsked = plan.dialect === 'auto' && needsOne;
   const spoken = await commonDialect(plan, endpoint, ask, isAsked);
   if (!isAsked) return plan;
@@ -221,7 +221,7 @@ function methodsOf({
 const contractsOf = (plan: Plan): ContractMethods[] =>
   plan.entries
     .map(({ run }) => run)
-    .filter(needsContract)
+    .filter(needsBenchContract)
     .map(methodsOf);
 
 function methodsToAskFor(plan: Plan): string[] {

@@ -7,7 +7,7 @@ import { scenarioFromRecording } from '../record/analyse/scenarioFromRecording';
 import type { Recording } from '../record/recording';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
-import { rateOf } from '../scenario/steps';
+import { plannedRate } from '../scenario/steps';
 import type { ScenarioParser } from './scenarioFile';
 
 /** What a recording becomes, with what everybody asks of a scenario. */
@@ -53,7 +53,7 @@ function unlikeWords(
   { calls, clientSeconds, clientsAtOnce }: Findings,
 ): string | undefined {
   const seen = calls.reduce((sum, { count }) => sum + count, 0);
-  const made = (rateOf(scenario) / scenario.connections) * clientSeconds;
+  const made = (plannedRate(scenario) / scenario.connections) * clientSeconds;
   const times = made / seen;
   // Where a recording begins and ends, each client may have made a call more or less.
   const isAlike =

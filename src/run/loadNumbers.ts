@@ -1,9 +1,9 @@
 /** What a run asks of its target, in numbers: for the question whether it may, and for lists of scenarios. */
 import { counted, formatCount, formatDurationMs } from '../base/units';
-import { bandwidthWords } from '../capacity/capacityWords';
+import { formatBandwidth } from '../capacity/capacityWords';
 import { stepRates } from '../capacity/load/loadOf';
 import type { Scenario } from '../scenario/scenario';
-import { scenarioAt, repeatsIn, stepsOf } from '../scenario/steps';
+import { scenarioAtSearchValue, repeatCount, stepsOf } from '../scenario/steps';
 
 /** Of the last step. */
 interface LoadNumbers {
@@ -17,13 +17,13 @@ interface LoadNumbers {
 export function loadNumbers(given: Scenario): LoadNumbers {
   const { search } = given;
   // What is asked about is the highest load that a search may come to.
-  const scenario = search === undefined ? given : scenarioAt(given, search.to);
+  const scenario = search === undefined ? given : scenarioAtSearchValue(given, search.to);
   const steps = stepsOf(scenario);
   const last = steps.at(-1);
   const rates = last && stepRates(scenario, last);
   const rampS = scenario.connections / scenario.arrivingRate;
   const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
-  const stepsS = (repeatsIn(given) * steps.length * stepMs) / 1000;
+  const stepsS = (repeatCount(given) * steps.length * stepMs) / 1000;
   return {
     connections: scenario.connections,
     inPerSecond: rates?.inMessages ?? 0,
@@ -38,7 +38,7 @@ export function loadNumbersWords(load: LoadNumbers): string {
   const connections = counted(load.connections, 'connection');
   const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
   if (load.inPerSecond + load.outPerSecond === 0) return `${connections}, no messages, ${duration}`;
-  const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${bandwidthWords(load.bytesPerSecond)})`;
+  const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${formatBandwidth(load.bytesPerSecond)})`;
   return `${connections}, ${rates}, ${duration}`;
 }
 

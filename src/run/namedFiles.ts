@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ParsedScenario } from '../scenario/parseScenario';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
-import { nodeAt, outlineOf, plainValue, type Outline } from '../scenario/text/outline';
+import { nodeAt, outlineOf, unquotedValue, type Outline } from '../scenario/text/outline';
 import { lookIntoRows } from '../targets/lookIntoRows';
 import { partsOf } from '../usecases/ownArguments';
 import type { Parameters } from '../usecases/parameters';
@@ -128,7 +128,7 @@ function placeOf(
 ): Pick<Problem, 'offset' | 'length'> {
   const node =
     nodeAt(outline, keys) ??
-    outline.nodes.find((one) => one.name === keys.at(-1) && plainValue(one) === name);
+    outline.nodes.find((one) => one.name === keys.at(-1) && unquotedValue(one) === name);
   return node === undefined
     ? { offset: 0, length: 0 }
     : { offset: node.valueOffset, length: node.valueLength };

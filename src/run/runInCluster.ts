@@ -27,7 +27,7 @@ import type { Plan } from '../plan/plan';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences, secretVariable } from '../scenario/target/references';
-import { hostsOf, withTexts } from '../scenario/target/targetKinds';
+import { hostsOf, mapTargetTexts } from '../scenario/target/targetKinds';
 import type { TargetContext } from '../targets/target';
 import { asTextWords, readNamedFiles, secretFiles, secretInText } from './agentFiles';
 import { refuseCalls } from './identityNotes';
@@ -124,7 +124,7 @@ export function targetHosts(
   { reference }: Pick<TargetContext, 'reference'>,
 ): string[] {
   if (target === undefined) return [];
-  return hostsOf(withTexts(target, (text) => resolveReferences(text, reference).text));
+  return hostsOf(mapTargetTexts(target, (text) => resolveReferences(text, reference).text));
 }
 
 /** More fits into no cluster. */

@@ -7,7 +7,7 @@ import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
-import { peakOf, maximumSteps, repeatsIn, stepCount } from '../scenario/steps';
+import { peakSenders, maximumSteps, repeatCount, stepCount } from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/useCase';
@@ -45,14 +45,14 @@ function connectionWords(scenario: Scenario): Words {
       count === 1
         ? '{0} in {1} stage of up to {2} senders'
         : '{0} in {1} stages of up to {2} senders';
-    return sentence(text, opened, formatCount(count), formatCount(peakOf(stages)));
+    return sentence(text, opened, formatCount(count), formatCount(peakSenders(stages)));
   }
   const steps = Math.min(stepCount(scenario), maximumSteps);
   return steps > 1 ? sentence('{0} in {1} steps', opened, formatCount(steps)) : opened;
 }
 
 function repeatWords(scenario: Scenario): Words[] {
-  const repeats = repeatsIn(scenario);
+  const repeats = repeatCount(scenario);
   // Results of others may have anything in its place.
   const isRepeated = Number.isInteger(repeats) && repeats > 1;
   return isRepeated ? [sentence('repeated {0} times', formatCount(repeats))] : [];

@@ -1,9 +1,14 @@
 import { visit, type Document, type Scalar } from 'yaml';
-import { secretInFile } from './check/checkTarget';
+import { secretInFileCode } from './check/checkTarget';
 import { parseScenario } from './parseScenario';
 import type { Problem } from './problem';
-import { sourceOf } from './read/readValue';
-import { replacements, withChanges, type TextChange, type TextRange } from './text/outline';
+import { scalarText } from './read/readValue';
+import {
+  replacementCandidates,
+  applyChanges,
+  type TextChange,
+  type TextRange,
+} from './text/outline';
 import { scalarContent } from './text/scenarioReading';
 import { readYaml } from './text/yamlDocument';
 
@@ -22,14 +27,14 @@ export function moveSecret(text: string, at: TextRange, name: string): SecretMov
   const meant = found.lead + reference + found.rest;
   const plain =
     scalar?.type === 'PLAIN' ? { content: scalarContent(text, scalar), meant } : undefined;
-  const change = replacements(at, reference, plain).find((one) => {
-    const changed = withChanges(text, [one]);
+  const change = replacementCandidates(at, reference, plain).find((one) => {
+    const changed = applyChanges(text, [one]);
     const put = { offset: one.offset, length: one.text.length };
     if (scalar !== undefined && valueAt(changed, put) !== meant) return false;
     const after = parseScenario(changed);
     return (
-      isSolved(problem, [one], before.problems, after.problems) &&
-      freshErrors(before.problems, after.problems).length === 0 &&
+      solvesProblem(problem, [one], before.problems, after.problems) &&
+      newErrors(before.problems, after.problems).length === 0 &&
       before.scenario?.target?.kind === after.scenario?.target?.kind
     );
   });
@@ -43,7 +48,7 @@ function secretAt(text: string, at: TextRange): FoundSecret | undefined {
   const scalar = scalarAt(readYaml(text).document, at);
   if (scalar === undefined) return { secret: written, lead: '', rest: '' };
   const content = scalarContent(text, scalar);
-  const value = sourceOf(scalar);
+  const value = scalarText(scalar);
   if (sameRange(content, at)) return { scalar, secret: value.trim(), lead: '', rest: '' };
   // Only where the value stands in the text as it is.
   const source = text.slice(content.offset, content.offset + content.length);
@@ -68,10 +73,10 @@ function scalarAt(document: Document.Parsed | undefined, at: TextRange): Scalar 
 
 function valueAt(text: string, at: TextRange): string | undefined {
   const scalar = scalarAt(readYaml(text).document, at);
-  return scalar && sourceOf(scalar);
+  return scalar && scalarText(scalar);
 }
 
-const isSecret = ({ code }: Problem): boolean => code === secretInFile;
+const isSecret = ({ code }: Problem): boolean => code === secretInFileCode;
 const sameRange = (a: TextRange, b: TextRange): boolean =>
   a.offset === b.offset && a.length === b.length;
 
@@ -81,7 +86,7 @@ const brokenText = ['yaml', 'too-deep'];
 const brokenPlace = ['unknown-key', 'unknown-value', 'wrong-type'];
 
 /** Whether changes solve a problem and break nothing. */
-export function isSolved(
+export function solvesProblem(
   problem: Problem,
   changes: readonly TextChange[],
   before: readonly Problem[],
@@ -97,7 +102,7 @@ export function isSolved(
       .length;
   return (
     same(after, places) < same(before, [problem]) &&
-    freshErrors(before, after).every(
+    newErrors(before, after).every(
       (one) =>
         !brokenText.includes(one.code) &&
         !(brokenPlace.includes(one.code) && written.some((place) => touch(one, place))),
@@ -106,7 +111,7 @@ export function isSolved(
 }
 
 /** Errors of `after` beyond as many of the same code as were known. */
-export function freshErrors(before: readonly Problem[], after: readonly Problem[]): Problem[] {
+export function newErrors(before: readonly Problem[], after: readonly Problem[]): Problem[] {
   const known = before.filter(isError).map(({ code }) => code);
   return after.filter(isError).filter(({ code }) => {
     const position = known.indexOf(code);

@@ -15,11 +15,11 @@ import { pipelineKeys, topKeys } from './keys/scenarioKeys';
 import type { Problem } from './problem';
 import { readScenario, type ScenarioFile } from './read/buildScenario';
 import { applyOverrides, type Override } from './read/overrides';
-import { homesOf } from './read/readSection';
+import { sectionsWithKey } from './read/readSection';
 import type { Scenario } from './scenario';
 import { pipelineIn, translatePipeline } from './compat/translatePipeline';
 import { createReading, type Place, type Reading } from './text/scenarioReading';
-import { didYouMean, listed, quotable } from './text/words';
+import { didYouMean, joinWords, safeExcerpt } from './text/words';
 import { readYaml } from './text/yamlDocument';
 
 export interface ParseOptions {
@@ -88,7 +88,7 @@ function check(file: ScenarioFile): void {
   checkSubprotocol(file);
   checkService(file);
   checkRows(file);
-  for (const read of file.entries.filter(({ named }) => named)) {
+  for (const read of file.entries.filter(({ isKnown: named }) => named)) {
     checkGroups(file, read);
     checkOwnMethod(file, read);
     checkSession(file, read);
@@ -146,10 +146,10 @@ function foreignFile(root: YAMLMap): Problem | undefined {
   const known = topKeys.map(({ name }) => name).filter((name) => name !== 'kind');
   const isOurs = (key: string): boolean =>
     pipelineKeys.includes(key) || didYouMean(key, known) !== undefined;
-  const others = keys.filter((key) => key !== 'kind' && homesOf(key).length === 0);
+  const others = keys.filter((key) => key !== 'kind' && sectionsWithKey(key).length === 0);
   if (others.length < 2 || keys.some(isOurs)) return undefined;
-  const shown = listed(others.slice(0, 3).map((key) => `"${quotable(key)}"`));
-  const message = `This is not a scenario: it has ${shown}, and none of ${listed(known)}. Is it the right file?`;
+  const shown = joinWords(others.slice(0, 3).map((key) => `"${safeExcerpt(key)}"`));
+  const message = `This is not a scenario: it has ${shown}, and none of ${joinWords(known)}. Is it the right file?`;
   const [offset] = root.range!;
   return { code: 'not-a-scenario', severity: 'error', message, offset, length: 0 };
 }

@@ -22,10 +22,10 @@ type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sending
   Partial<Pick<Scenario, 'entries'>>;
 
 /** Each is a step without senders. Undefined where something is sent. */
-export function silentRounds({
+export function connectRounds({
   entries = [],
 }: Partial<Pick<Scenario, 'entries'>>): number | undefined {
-  const silent = entries.every(isSilent);
+  const silent = entries.every(sendsNothing);
   if (entries.length === 0 || !silent) return undefined;
   return Math.max(...entries.map(({ parameters }) => Number(parameters['rounds'] ?? 1)));
 }
@@ -33,20 +33,20 @@ export function silentRounds({
 /** May be above {@link maximumSteps}. */
 export function stepCount(keys: StepKeys): number {
   const { connections, baseSending, step, sendingSteps } = keys;
-  const rounds = silentRounds(keys);
+  const rounds = connectRounds(keys);
   if (rounds !== undefined) return rounds;
   const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
 }
 
-export const repeatsIn = (scenario: Pick<Scenario, 'repeat' | 'search' | 'entries'>): number =>
-  scenario.search !== undefined || silentRounds(scenario) !== undefined
+export const repeatCount = (scenario: Pick<Scenario, 'repeat' | 'search' | 'entries'>): number =>
+  scenario.search !== undefined || connectRounds(scenario) !== undefined
     ? 1
     : (scenario.repeat ?? 1);
 
-export function lastSenders(scenario: StepKeys): number {
+export function lastStepSenders(scenario: StepKeys): number {
   const { connections, baseSending, step } = scenario;
-  if (silentRounds(scenario) !== undefined) return 0;
+  if (connectRounds(scenario) !== undefined) return 0;
   return Math.min(connections, baseSending + (stepCount(scenario) - 1) * step);
 }
 
@@ -57,7 +57,7 @@ export function lastSenders(scenario: StepKeys): number {
 export function stepsOf(scenario: Scenario): StepSenders[] {
   const { baseSending, step } = scenario;
   const count = stepCount(scenario);
-  const last = lastSenders(scenario);
+  const last = lastStepSenders(scenario);
   const lastPerEntry = sendersPerEntry(scenario.entries, last);
   return Array.from({ length: Math.min(count, maximumSteps) }, (_, position) => {
     const senders = Math.min(last, baseSending + position * step);
@@ -66,13 +66,15 @@ export function stepsOf(scenario: Scenario): StepSenders[] {
   });
 }
 
-export const isSilent = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
+export const sendsNothing = ({ name }: Pick<ScenarioEntry, 'name'>): boolean =>
   findUseCase(name)?.run.audience === 'nobody';
 
 /** Counts and shares as written, the rest in equal parts. */
 function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): number[] {
   const none = { kind: 'count', count: 0 } as const;
-  const entries = written.map((entry) => (isSilent(entry) ? { ...entry, senders: none } : entry));
+  const entries = written.map((entry) =>
+    sendsNothing(entry) ? { ...entry, senders: none } : entry,
+  );
   // Shares are rounded together: each on its own could add up to more senders than there are.
   const shares = entries.map((entry) =>
     entry.senders?.kind === 'share' ? entry.senders.share : 0,
@@ -106,14 +108,14 @@ function inProportion(weights: readonly number[], total: number): number[] {
   return parts;
 }
 
-export const stagesMs = (stages: StagesSpec['stages']): number =>
+export const stagesDurationMs = (stages: StagesSpec['stages']): number =>
   stages.reduce((sum, { overMs, holdMs }) => sum + overMs + holdMs, 0);
 
-export const peakOf = ({ from, stages }: StagesSpec): number =>
+export const peakSenders = ({ from, stages }: StagesSpec): number =>
   Math.max(from, ...stages.map(({ to }) => to));
 
 /** Mean senders by the most of them; 1 without stages. */
-export function shareOfPeak(spec: StagesSpec | undefined): number {
+export function meanShareOfPeak(spec: StagesSpec | undefined): number {
   if (spec === undefined) return 1;
   const { from, stages } = spec;
   let [before, sum] = [from, 0];
@@ -121,22 +123,22 @@ export function shareOfPeak(spec: StagesSpec | undefined): number {
     sum += ((before + to) / 2) * overMs + to * holdMs;
     before = to;
   }
-  const ms = stagesMs(stages);
-  return (ms === 0 ? before : sum / ms) / Math.max(1, peakOf(spec));
+  const ms = stagesDurationMs(stages);
+  return (ms === 0 ? before : sum / ms) / Math.max(1, peakSenders(spec));
 }
 
 /** Warm-up and drain not counted. */
 const stepsInBudget = 20;
 /** Long enough to see whether a queue grows. */
 const shortestStepMs = 8000;
-const stairs = 16;
-const ownRateShare = 4;
-const mostOwnRates = 64;
+const rangeFactor = 16;
+const lowestRateDivisor = 4;
+const highestRateFactor = 64;
 /** With its envelope below 1 MB, see *Limits* of Azure SignalR Service and Azure Web PubSub. */
 const largestMessage = 1000 * 1024;
 
 /** Messages per second of the last step; a stream counts as one. */
-export function rateOf(scenario: Scenario): number {
+export function plannedRate(scenario: Scenario): number {
   const perEntry = stepsOf(scenario).at(-1)?.perEntry ?? [];
   return scenario.entries.reduce((sum, { parameters }, position) => {
     const interval = intervalMsOf(parameters);
@@ -146,16 +148,16 @@ export function rateOf(scenario: Scenario): number {
 }
 
 /** Above this rate sessions would overlap by their own pauses; Infinity without pauses. */
-export function rateCeilingOf(scenario: Scenario): number {
+export function highestSessionRate(scenario: Scenario): number {
   const shares = scenario.entries.map(({ parameters }) => {
     const pausesMs = meanPausesOf(sessionStepsOf(parameters));
     return pausesMs > 0 ? intervalMsOf(parameters) / pausesMs : Infinity;
   });
-  return Math.max(1, Math.floor(rateOf(scenario) * Math.min(...shares)));
+  return Math.max(1, Math.floor(plannedRate(scenario) * Math.min(...shares)));
 }
 
 /** Undefined where no single size is written. */
-export function sizeOf({ entries }: Scenario): number | undefined {
+export function singleMessageSize({ entries }: Scenario): number | undefined {
   const sizes = entries.flatMap(({ parameters }) =>
     hasSize(parameters) ? [Number(parameters['messageSize'])] : [],
   );
@@ -168,30 +170,30 @@ const hasSize = (parameters: Parameters): boolean =>
   parameters['arguments'] === undefined &&
   parameters['payloadFile'] === undefined;
 
-export function usualRange(
+export function defaultSearchRange(
   scenario: Scenario,
   of: SearchKind,
   written: { readonly to?: number | undefined } = {},
 ): Pick<SearchSpec, 'from' | 'to'> {
   const whole = (value: number): number => Math.max(1, Math.round(value));
   if (of === 'rate') {
-    const own = rateOf(scenario);
-    const to = written.to ?? whole(own * mostOwnRates);
-    return { from: Math.min(whole(own / ownRateShare), to), to };
+    const own = plannedRate(scenario);
+    const to = written.to ?? whole(own * highestRateFactor);
+    return { from: Math.min(whole(own / lowestRateDivisor), to), to };
   }
   if (of === 'messageSize') {
     const to = written.to ?? largestMessage;
-    return { from: Math.min(whole(sizeOf(scenario) ?? 1), to), to };
+    return { from: Math.min(whole(singleMessageSize(scenario) ?? 1), to), to };
   }
   const to = written.to ?? scenario.connections;
-  return { from: whole(to / stairs), to };
+  return { from: whole(to / rangeFactor), to };
 }
 
 /** The scenario with one step, at a value of its search. */
-export function scenarioAt(scenario: Scenario, value: number): Scenario {
+export function scenarioAtSearchValue(scenario: Scenario, value: number): Scenario {
   const { search, ...rest } = scenario;
   if (search === undefined) throw new Error('nothing is searched');
-  const senders = lastSenders(rest);
+  const senders = lastStepSenders(rest);
   const stepMs = Math.max(
     shortestStepMs,
     Math.min(rest.singleStepDurationMs, search.budgetMs / stepsInBudget),
@@ -214,19 +216,21 @@ export function scenarioAt(scenario: Scenario, value: number): Scenario {
       return { ...oneStep, entries, connections: value, baseSending };
     }
     case 'rate': {
-      const factor = rateOf(rest) / value;
+      const factor = plannedRate(rest) / value;
       const longer = (interval: number): number => interval * factor;
-      const entries = changed(oneStep.entries, 'sendingInterval', longer);
+      const entries = withParameter(oneStep.entries, 'sendingInterval', longer);
       // From then on as many sessions end as begin.
       const pausesMs = rest.entries.map(({ parameters }) => pausesOf(sessionStepsOf(parameters)));
       const warmupMs = Math.max(oneStep.warmupMs, Math.min(stepMs, Math.max(...pausesMs)));
-      return { ...oneStep, warmupMs, entries: changed(entries, 'sessionInterval', longer) };
+      return { ...oneStep, warmupMs, entries: withParameter(entries, 'sessionInterval', longer) };
     }
     case 'messageSize':
       return {
         ...oneStep,
         entries: oneStep.entries.map((entry) =>
-          hasSize(entry.parameters) ? changed([entry], 'messageSize', () => value)[0]! : entry,
+          hasSize(entry.parameters)
+            ? withParameter([entry], 'messageSize', () => value)[0]!
+            : entry,
         ),
       };
   }
@@ -239,10 +243,10 @@ function withShare(entry: ScenarioEntry, senders: number): ScenarioEntry {
 }
 
 function withGroups(entry: ScenarioEntry, connections: number): ScenarioEntry {
-  return changed([entry], 'groupCount', (count) => Math.min(count, connections))[0]!;
+  return withParameter([entry], 'groupCount', (count) => Math.min(count, connections))[0]!;
 }
 
-const changed = (
+const withParameter = (
   entries: readonly ScenarioEntry[],
   name: string,
   change: (value: number) => number,

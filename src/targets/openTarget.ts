@@ -5,7 +5,7 @@ import type { Scenario } from '../scenario/scenario';
 import { isAzure, azureServiceOf } from '../base/serviceTraits';
 import { emulatorHeader } from '../base/endpoint';
 import {
-  isOneReference,
+  isSingleReference,
   looksLikeConnectionString,
   connectionStringProblem,
   readConnectionString,
@@ -77,7 +77,7 @@ async function openUrls(
 /** The connection string that one reference stands for, which shows only now: it needs no key that says so. */
 function referredConnection(urls: readonly string[], context: TargetContext): string | undefined {
   const [only = '', ...others] = urls;
-  if (others.length > 0 || !isOneReference(only)) return undefined;
+  if (others.length > 0 || !isSingleReference(only)) return undefined;
   const text = resolveText(only, context);
   return looksLikeConnectionString(text) ? text : undefined;
 }

@@ -6,7 +6,7 @@ import { machineLimits } from '../../engine/lead/machineLimits';
 import { endpointOfRun, startThreads } from '../../engine/lead/startRun';
 import { withPayloadFile } from '../../engine/prepare/payloadFiles';
 import type { Scenario } from '../../scenario/scenario';
-import { listed } from '../../scenario/text/words';
+import { joinWords } from '../../scenario/text/words';
 import { secretForms } from '../../targets/identities/rowSecrets';
 import { secretPrefix, secretVariable } from '../../scenario/target/references';
 import type { OpenTarget, TargetContext } from '../../targets/target';
@@ -74,8 +74,8 @@ function refusal(names: readonly string[], hasUsers: boolean): ExpectedError {
   return new ExpectedError(
     'agent-environment',
     hasUsers
-      ? `the run refers to ${listed(shown)}, which this agent gives to no run: start it with ${flags}, or use names that begin with ${secretPrefix}`
-      : `the run refers to ${listed(shown)}, and ${openBus}`,
+      ? `the run refers to ${joinWords(shown)}, which this agent gives to no run: start it with ${flags}, or use names that begin with ${secretPrefix}`
+      : `the run refers to ${joinWords(shown)}, and ${openBus}`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { serviceOfHost } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
-import { listed } from '../../scenario/text/words';
+import { joinWords } from '../../scenario/text/words';
 import { ClusterView, quantityOf, type ClusterPlace, type Right } from './clusterView';
 import type { ClusterAccess } from './kubectl';
 import { ownedBy, ownerOf, podOf, type ClusterRun } from './manifest';
@@ -209,7 +209,7 @@ function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Outcome
   return [
     finding(
       'warning',
-      `The bus of the run has no TLS: ${listed(secretFiles)} can be read by whoever listens on the network of the cluster.`,
+      `The bus of the run has no TLS: ${joinWords(secretFiles)} can be read by whoever listens on the network of the cluster.`,
       'Where others may listen there, sign tokens by a rule (identities.rule) with a key from a Secret.',
     ),
   ];

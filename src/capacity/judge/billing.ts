@@ -3,7 +3,7 @@ import { meanOf, type WireSize } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { guides, offers, rounded } from '../tables/publishedLimits';
-import { figure, unitWords } from '../capacityWords';
+import { formatFigure, formatUnit } from '../capacityWords';
 
 /**
  * What is counted as one message. Sources: "Messages and connections in Azure SignalR Service", heading "How messages are
@@ -62,30 +62,33 @@ function toApplication(product: Product, { kind, inMessages }: ServiceLoad): num
 type Sized = Pick<Scenario, 'unit' | 'sku'>;
 
 /** Messages a day of the scenario's size; of the estimated size where it names none. */
-export function includedPerDay(of: Pick<Estimate, 'product' | 'at_unit'>, sized: Sized): number {
+export function includedMessagesPerDay(
+  of: Pick<Estimate, 'product' | 'at_unit'>,
+  sized: Sized,
+): number {
   const { product, at_unit: atUnit } = of;
   const { unit = atUnit, sku } = sized;
   return sku === 'free' ? offers[product].freeMessagesPerDay : unit * includedPerUnit;
 }
 
-export function billingWords(
+export function formatBilling(
   estimate: Pick<Estimate, 'product' | 'at_unit' | 'billing'>,
   scenario: Sized,
 ): string | undefined {
   const { billing, product, at_unit: atUnit } = estimate;
   if (billing === undefined || billing.messages_per_s === 0) return undefined;
-  const included = figure(includedPerDay(estimate, scenario));
+  const included = formatFigure(includedMessagesPerDay(estimate, scenario));
   const size =
     scenario.sku === 'free'
       ? `the Free tier ends at ${included} a day`
-      : `${unitWords(scenario.unit ?? atUnit)} includes ${included} a day`;
+      : `${formatUnit(scenario.unit ?? atUnit)} includes ${included} a day`;
   const { payload_only: alone } = billing;
   const envelopes =
     alone.messages_per_s === billing.messages_per_s
       ? ''
-      : ` Envelopes count: the payloads alone would be ${figure(alone.messages_per_day)} a day.`;
+      : ` Envelopes count: the payloads alone would be ${formatFigure(alone.messages_per_day)} a day.`;
   const of = guides[product].bills === 'traffic' ? ' by traffic' : '';
-  return `Billed${of} at this load around the clock: ${figure(billing.messages_per_day)} messages of 2 KB a day, ${figure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
+  return `Billed${of} at this load around the clock: ${formatFigure(billing.messages_per_day)} messages of 2 KB a day, ${formatFigure(billing.messages_per_month)} in 30 days; ${size}.${envelopes}`;
 }
 
 interface PriceList {
@@ -119,7 +122,7 @@ export function priceOf(
       ? undefined
       : isFree
         ? 0
-        : messagePrice(billing, includedPerDay(estimate, scenario), messages, hours);
+        : messagePrice(billing, includedMessagesPerDay(estimate, scenario), messages, hours);
   if (units === undefined && beyond === undefined) return undefined;
   return {
     ...(!isFree && size !== undefined && { unit: size }),

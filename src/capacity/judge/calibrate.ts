@@ -1,8 +1,8 @@
 /** Sizes by what a search has measured, beside the published tables. */
 import { formatCount } from '../../base/units';
 import type { Estimate, EstimateLoad, Product } from '../model';
-import { candidatesOf, connectionLimit, editionOf } from '../tables/publishedLimits';
-import { figure, tableWords, unitWords } from '../capacityWords';
+import { offeredUnits, connectionLimit, editionOf } from '../tables/publishedLimits';
+import { formatFigure, tableNames, formatUnit } from '../capacityWords';
 
 export interface Calibration {
   readonly at: string;
@@ -36,15 +36,15 @@ export function calibratedUnit(
   const known = calibrations
     .filter(({ product }) => product === estimate.product)
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-    .find(({ loads }) => alikePairs(loads, estimate.loads) !== undefined);
+    .find(({ loads }) => pairAlikeLoads(loads, estimate.loads) !== undefined);
   if (known === undefined) return undefined;
-  const pairs = alikePairs(known.loads, estimate.loads)!;
+  const pairs = pairAlikeLoads(known.loads, estimate.loads)!;
   const ratio = Math.max(...pairs.map(([load, carried]) => share(load, carried)));
   const exact = known.unit * ratio;
   if (!Number.isFinite(exact) || exact <= 0) return undefined;
   const edition = editionOf(estimate.product, undefined);
   const unit =
-    candidatesOf(edition).find(
+    offeredUnits(edition).find(
       (size) => size >= exact - 1e-6 && connectionLimit(edition, size) >= estimate.connections,
     ) ?? null;
   const ageDays = Math.max(0, Math.floor((nowMs - Date.parse(known.at)) / dayMs));
@@ -58,16 +58,18 @@ export function calibratedUnit(
 function sentenceOf(known: Calibration, needed: number | null, ageDays: number): string {
   const { scenario, unit, loads } = known;
   const carried = loads
-    .map(({ table, out_messages_per_s: out }) => `${tableName(table)} ${figure(out)} msg/s out`)
+    .map(
+      ({ table, out_messages_per_s: out }) => `${tableName(table)} ${formatFigure(out)} msg/s out`,
+    )
     .join('; ');
   const age =
     ageDays === 0 ? 'today' : ageDays === 1 ? 'a day ago' : `${formatCount(ageDays)} days ago`;
-  const by = needed === null ? 'no size that is offered' : unitWords(needed);
-  return `Measured, not published: ${unitWords(unit)} held ${carried} (search of ${scenario}, ${age}). In proportion to that this load needs ${by}.`;
+  const by = needed === null ? 'no size that is offered' : formatUnit(needed);
+  return `Measured, not published: ${formatUnit(unit)} held ${carried} (search of ${scenario}, ${age}). In proportion to that this load needs ${by}.`;
 }
 
 const tableName = (table: string): string =>
-  (tableWords as Readonly<Record<string, string>>)[table] ?? table;
+  (tableNames as Readonly<Record<string, string>>)[table] ?? table;
 
 function share(load: EstimateLoad, carried: EstimateLoad): number {
   const of = (name: 'in_messages_per_s' | 'out_messages_per_s'): number =>
@@ -93,7 +95,7 @@ function meanBytes(load: EstimateLoad, way: 'in' | 'out'): number | undefined {
 }
 
 /** Pairs each load with one of `known`; undefined where one of either has no partner. */
-export function alikePairs(
+export function pairAlikeLoads(
   known: readonly EstimateLoad[],
   loads: readonly EstimateLoad[],
 ): readonly (readonly [load: EstimateLoad, known: EstimateLoad])[] | undefined {

@@ -1,32 +1,32 @@
 import { sentence, type Words } from '../../base/sentence';
-import { listed } from '../../scenario/text/words';
+import { joinWords } from '../../scenario/text/words';
 import { serverConnectionsProblem } from '../../scenario/check/checkService';
 import { floorBytes } from '../load/serviceLoad';
 import type { OtherEdition, TableName } from '../model';
-import { candidatesOf, connectionLimit, tableOf, limitAt } from '../tables/publishedLimits';
+import { offeredUnits, connectionLimit, tableOf, limitAt } from '../tables/publishedLimits';
 import {
   cautionFrom,
-  counted,
-  figure,
-  shareWords,
-  tableWords,
-  unitWords,
-  directionWords,
+  formatCounted,
+  formatFigure,
+  formatUtilisation,
+  tableNames,
+  formatUnit,
+  directionNames,
 } from '../capacityWords';
 import {
   servedLoads,
-  countsServers,
-  fillAt,
+  hasAppServerCounts,
+  utilisationAt,
   peakUse,
   connectionsFit,
   fitsUnit,
-  limitWords,
+  formatLimit,
   listedByAll,
   tolerance,
   trafficUtilisation,
   constraintsOf,
   type AppServers,
-  type Fill,
+  type Utilisation,
   type Demand,
   type Sizes,
 } from './search';
@@ -35,7 +35,7 @@ interface Found {
   readonly demand: Demand;
   readonly sizes: Sizes;
   readonly atUnit: number;
-  readonly fill: Fill;
+  readonly fill: Utilisation;
   readonly servers: AppServers;
   readonly serverConnections: number | null;
   readonly withServers: number | null;
@@ -93,7 +93,7 @@ const warnings: readonly Warning[] = [
     says: ({ sizes: { unit } }) =>
       unit !== null &&
       unit > premiumP2Above &&
-      `${unitWords(unit)} exists in the Premium_P2 tier only.`,
+      `${formatUnit(unit)} exists in the Premium_P2 tier only.`,
   },
   {
     ...{ name: 'routing-cost-not-in-server-load', rank: 4 },
@@ -124,7 +124,7 @@ const warnings: readonly Warning[] = [
 ];
 
 function sizeOrNone(unit: number | null): string {
-  return unit === null ? 'no size' : unitWords(unit);
+  return unit === null ? 'no size' : formatUnit(unit);
 }
 
 function cautionNotes({ demand, sizes, fill }: Found): string[] {
@@ -135,15 +135,15 @@ function cautionNotes({ demand, sizes, fill }: Found): string[] {
   if (unit === null || full.length === 0) return [];
   const { edition, connections } = demand;
   const hasRoom = (share: number): boolean => share < cautionFrom * (1 - tolerance);
-  const roomy = candidatesOf(edition).find(
+  const roomy = offeredUnits(edition).find(
     (candidate) =>
       candidate > unit &&
       hasRoom(trafficUtilisation(demand, candidate)) &&
       hasRoom(connections / connectionLimit(edition, candidate)),
   );
-  const what = listed(full.map(([name, share]) => `${name} ${shareWords(share)}`));
+  const what = joinWords(full.map(([name, share]) => `${name} ${formatUtilisation(share)}`));
   const hint =
-    roomy === undefined ? 'no larger size leaves room' : `${unitWords(roomy)} leaves room`;
+    roomy === undefined ? 'no larger size leaves room' : `${formatUnit(roomy)} leaves room`;
   const highest = Math.max(...full.map(([, share]) => share));
   const place = highest > cautionFrom * (1 + tolerance) ? 'Above' : 'At';
   return [`${place} the 70 % mark (${what}): ${hint}.`];
@@ -157,8 +157,8 @@ function interpolatedNote({ demand, sizes, atUnit }: Found): string | false {
   const listedSize =
     sizes.listed === null
       ? ''
-      : `; the smallest of their sizes that fits is ${unitWords(sizes.listed)}`;
-  return `${unitWords(atUnit)} is not in all tables: its limits are derived from ${unitWords(below)} and ${unitWords(above)}${listedSize}.`;
+      : `; the smallest of their sizes that fits is ${formatUnit(sizes.listed)}`;
+  return `${formatUnit(atUnit)} is not in all tables: its limits are derived from ${formatUnit(below)} and ${formatUnit(above)}${listedSize}.`;
 }
 
 function noTableNote({ demand }: Found): string | false {
@@ -168,7 +168,7 @@ function noTableNote({ demand }: Found): string | false {
         'The guide has no table for REST to groups: compared with the group table and with the request rate of REST to users.',
       ]
     : [];
-  if (servedLoads(demand).length > 0 && !countsServers(demand))
+  if (servedLoads(demand).length > 0 && !hasAppServerCounts(demand))
     sentences.push('This edition has no web-app counts for ASP.NET SignalR.');
   return sentences.length > 0 && sentences.join(' ');
 }
@@ -176,12 +176,12 @@ function noTableNote({ demand }: Found): string | false {
 function sendersNote({ demand: { edition, loads } }: Found): string | false {
   const beyond = loads.flatMap(({ table, senders }) => {
     const most = tableOf(edition, table).sendersAtMost ?? Infinity;
-    const words = `where the ${tableWords[table]} table had at most ${figure(most)}`;
-    return senders > most ? [`${counted(senders, 'sender')} ${words}`] : [];
+    const words = `where the ${tableNames[table]} table had at most ${formatFigure(most)}`;
+    return senders > most ? [`${formatCounted(senders, 'sender')} ${words}`] : [];
   });
   return (
     beyond.length > 0 &&
-    `${listed(beyond)}: the rate is compared; that many senders were not tested.`
+    `${joinWords(beyond)}: the rate is compared; that many senders were not tested.`
   );
 }
 
@@ -199,13 +199,13 @@ function erratumNotes(demand: Demand, units: readonly number[]): string[] {
   if (demand.loads.every((load) => load.inMessages === 0 && load.outMessages === 0)) return [];
   return units.flatMap((unit) => {
     const tables = new Set(demand.loads.map((load) => load.table));
-    const { uses } = fillAt(demand, unit);
+    const { uses } = utilisationAt(demand, unit);
     if (uses.length > 0) tables.add(peakUse(uses).table);
     return demand.edition.errata
       .filter((erratum) => tables.has(erratum.table) && erratum.unit === unit)
       .map(
         ({ item, table, printed, used }) =>
-          `The guide prints ${printed} for ${unitWords(unit)}, ${tableWords[table]}; ${used} is used (misprint ${item}).`,
+          `The guide prints ${printed} for ${formatUnit(unit)}, ${tableNames[table]}; ${used} is used (misprint ${item}).`,
       );
   });
 }
@@ -215,12 +215,12 @@ function fullNotes(found: Found): string[] {
   const { demand, sizes, servers, serverConnections, withServers } = found;
   const { unit } = sizes;
   if (unit === null || serverConnections === null) return [];
-  const words = unitWords(unit);
+  const words = formatUnit(unit);
   const problem = serverConnectionsProblem(demand.connections, serverConnections, unit, words);
   if (problem === undefined) return [];
-  const room = withServers === null ? 'no size' : unitWords(withServers);
+  const room = withServers === null ? 'no size' : formatUnit(withServers);
   const advised = (servers.count ?? 0) * (servers.serverConnections ?? 0);
-  const opened = `A run opens ${counted(serverConnections, 'server connection')}; the guide advises ${figure(advised)} in all.`;
+  const opened = `A run opens ${formatCounted(serverConnections, 'server connection')}; the guide advises ${formatFigure(advised)} in all.`;
   const isSaid = advised === 0 || advised === serverConnections;
   return [`${problem} ${room} has room for both.`, ...(isSaid ? [] : [opened])];
 }
@@ -250,7 +250,7 @@ export function adviceOf(of: AppServers, stack: Demand['stack']): Words | undefi
   const { count, serverConnections } = of;
   if (count === null || serverConnections === null) return undefined;
   const text = advices[stack === 'aspnet' ? stack : 'aspnetcore'][count === 1 ? 0 : 1];
-  return sentence(text, figure(count), String(serverConnections));
+  return sentence(text, formatFigure(count), String(serverConnections));
 }
 
 function noFitNotes(found: Found): string[] {
@@ -260,15 +260,16 @@ function noFitNotes(found: Found): string[] {
   if (!connectionsFit(demand, largest)) {
     const limit = connectionLimit(demand.edition, largest);
     notes.push(
-      `${figure(demand.connections)} connections are more than the ${figure(limit)} of ${unitWords(largest)}, the largest size of this guide.`,
+      `${formatFigure(demand.connections)} connections are more than the ${formatFigure(limit)} of ${formatUnit(largest)}, the largest size of this guide.`,
     );
   }
   const ceiling = ceilingNote(found);
   if (ceiling !== false) notes.push(ceiling);
   else if (fill.traffic > demand.headroom) {
-    const planned = demand.headroom < 1 ? ` (planned for ${shareWords(demand.headroom)})` : '';
+    const planned =
+      demand.headroom < 1 ? ` (planned for ${formatUtilisation(demand.headroom)})` : '';
     notes.push(
-      `Traffic would be ${shareWords(fill.traffic)} of ${unitWords(largest)}, the largest size of this guide${planned}.`,
+      `Traffic would be ${formatUtilisation(fill.traffic)} of ${formatUnit(largest)}, the largest size of this guide${planned}.`,
     );
   }
   notes.push(splitNote(demand, fill));
@@ -276,9 +277,9 @@ function noFitNotes(found: Found): string[] {
     const size =
       other.unit === null
         ? 'but has none for this load either'
-        : `and by it the load takes ${unitWords(other.unit)}`;
+        : `and by it the load takes ${formatUnit(other.unit)}`;
     notes.push(
-      `This guide ends at ${unitWords(largest)}; the edition "${other.edition}" goes on, ${size}.`,
+      `This guide ends at ${formatUnit(largest)}; the edition "${other.edition}" goes on, ${size}.`,
     );
   }
   return notes;
@@ -288,7 +289,7 @@ function ceilingNote({ demand, sizes, fill }: Found): string | false {
   const largest = largestOf(demand);
   if (sizes.unit !== null || !connectionsFit(demand, largest) || !isFlat(demand)) return false;
   const { edition } = demand;
-  // Outbound first on a tie, as in {@link bindingOf}.
+  // Outbound first on a tie, as in {@link bindingLimit}.
   const [into, out] = (['in', 'out'] as const).map((of) =>
     fill.uses.filter((use) => use.direction === of),
   );
@@ -299,18 +300,18 @@ function ceilingNote({ demand, sizes, fill }: Found): string | false {
     listedByAll(demand).find((unit) => limitAt(edition, table, direction, unit) === limit) ??
     largest;
   return (
-    `More units do not help: ${tableWords[table]} ${directionWords[direction]} reaches its ` +
-    `ceiling of ${limitWords(peak, limit)} at ${unitWords(flatFrom)} and stays there up to ${unitWords(largest)}.`
+    `More units do not help: ${tableNames[table]} ${directionNames[direction]} reaches its ` +
+    `ceiling of ${formatLimit(peak, limit)} at ${formatUnit(flatFrom)} and stays there up to ${formatUnit(largest)}.`
   );
 }
 
-function splitNote({ headroom, loads }: Demand, fill: Fill): string {
+function splitNote({ headroom, loads }: Demand, fill: Utilisation): string {
   const instances = Math.ceil(Math.max(fill.traffic / headroom, fill.connections) - 1e-9);
   const routed = loads.some((load) => constraintsOf(load, 'guide').some(isRouted));
   const condition = routed
     ? ', provided that each group or conversation stays within one of them'
     : '';
-  return `Split evenly it would take ${figure(instances)} instances of the largest size${condition}.`;
+  return `Split evenly it would take ${formatFigure(instances)} instances of the largest size${condition}.`;
 }
 
 function isFlat(demand: Demand): boolean {
@@ -320,4 +321,4 @@ function isFlat(demand: Demand): boolean {
   return last >= trafficUtilisation(demand, high[0]!) * (1 - tolerance);
 }
 
-export const largestOf = ({ edition }: Demand): number => candidatesOf(edition).at(-1)!;
+export const largestOf = ({ edition }: Demand): number => offeredUnits(edition).at(-1)!;

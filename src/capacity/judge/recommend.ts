@@ -2,18 +2,23 @@ import { joined, say, sentence, type Words } from '../../base/sentence';
 import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
-import { peakOf, shareOfPeak, stepsOf } from '../../scenario/steps';
+import { peakSenders, meanShareOfPeak, stepsOf } from '../../scenario/steps';
 import { meanOf } from '../../usecases/payloadSizes';
 import { type Traffic, hubRunOf } from '../../usecases/useCase';
 import { joinsByCalls, numberedNames, sessionStepsOf, callsOf } from '../../usecases/sessionSteps';
-import { pushedSize } from '../load/wireSizes';
-import { applicationOf, assumptionsOf, entryTraffic, type SendingEntry } from '../load/loadOf';
+import { measuredPushWireSize } from '../load/wireSizes';
+import {
+  applicationSettings,
+  assumptionsOf,
+  entryTraffic,
+  type SendingEntry,
+} from '../load/loadOf';
 import {
   checkSenders,
-  connectionsOnly,
-  isGroup,
+  idleTraffic,
+  isGroupKind,
   measuredFormula,
-  ratesOf,
+  loadRates,
   tableFor,
   trafficLoad,
   type ServiceLoad,
@@ -28,8 +33,8 @@ import {
   type TableSource,
 } from '../model';
 import { checkNumber, guides, rounded } from '../tables/publishedLimits';
-import { figure, namesWords, tableWords, unitWords } from '../capacityWords';
-import { assess, checkAssignment } from '../estimate';
+import { formatFigure, formatNames, tableNames, formatUnit } from '../capacityWords';
+import { assessDemand, checkInput } from '../estimate';
 import { billingOf } from './billing';
 import { adviceOf } from './notes';
 import { findUseCase } from '../../usecases/registry';
@@ -81,8 +86,8 @@ export interface Recommendation extends Estimate {
  */
 export function recommend(measured: MeasuredLoad, options: EstimateOptions = {}): Recommendation {
   const { product, useCases } = measured;
-  const idle = connectionsOnly(product);
-  const assignment = checkAssignment(
+  const idle = idleTraffic(product);
+  const assignment = checkInput(
     { ...measured, useCases: useCases.length === 0 ? [idle] : useCases },
     options,
   );
@@ -90,7 +95,7 @@ export function recommend(measured: MeasuredLoad, options: EstimateOptions = {})
     useCases.length === 0
       ? [trafficLoad(product, assignment.connections, idle)]
       : useCases.map((traffic) => measuredLoad(product, traffic));
-  const estimate = assess({ ...assignment, loads }, measured.assumptions ?? []);
+  const estimate = assessDemand({ ...assignment, loads }, measured.assumptions ?? []);
   const { step, stepStatus = 'pass', carried = null } = measured;
   const reasonWords = reasonsOf(measured, estimate, loads);
   return {
@@ -113,10 +118,10 @@ function measuredLoad(product: Product, traffic: MeasuredTraffic): ServiceLoad {
   const zeroAllowed = true;
   const sent = checkNumber(inPerSecond, 'in_per_second', { zeroAllowed });
   const received = checkNumber(outPerSecond, 'out_per_second', { zeroAllowed });
-  const members = isGroup(kind)
+  const members = isGroupKind(kind)
     ? checkNumber(traffic.groupMembers, 'group_members', { whole: true })
     : 1;
-  const rates = ratesOf(
+  const rates = loadRates(
     traffic,
     Math.max(sent, planned?.inPerSecond ?? 0),
     Math.max(received, planned?.outPerSecond ?? 0),
@@ -142,22 +147,22 @@ function headlineOf(
   { unit, binding }: Estimate,
   run: Required<Pick<MeasuredLoad, 'step' | 'stepStatus' | 'carried'>>,
 ): string {
-  const step = figure(run.step);
+  const step = formatFigure(run.step);
   if (run.stepStatus === 'pass')
-    return `${unit === null ? 'No size of this guide fits' : unitWords(unit)}: ${binding.text}`;
+    return `${unit === null ? 'No size of this guide fits' : formatUnit(unit)}: ${binding.text}`;
   const needed =
     unit === null
       ? 'no size of the published tables is enough'
-      : `the published tables ask for ${unitWords(unit)}`;
+      : `the published tables ask for ${formatUnit(unit)}`;
   const its = run.carried === null ? 'its traffic' : `the traffic of step ${step}`;
   return `${notCarriedWords(run)} For ${its} ${needed}: ${binding.text}`;
 }
 
 function notCarriedWords({ step, carried }: { step: number; carried: Carried | null }): string {
-  const failed = `Step ${figure(step)} failed`;
+  const failed = `Step ${formatFigure(step)} failed`;
   if (carried === null) return step === 1 ? `${failed}.` : `${failed}, and none before it passed.`;
-  const size = carried.unit === null ? 'no size of this guide fits it' : unitWords(carried.unit);
-  return `${failed}; step ${figure(carried.step)} passed (${size}).`;
+  const size = carried.unit === null ? 'no size of this guide fits it' : formatUnit(carried.unit);
+  return `${failed}; step ${formatFigure(carried.step)} passed (${size}).`;
 }
 
 function reasonsOf(
@@ -170,15 +175,15 @@ function reasonsOf(
     const { inMessages, outMessages, messageBytes } = load;
     if (inMessages === 0 && outMessages === 0) return [];
     const made = madeOf(outMessages, useCases[position]);
-    const table = tableWords[load.table];
+    const table = tableNames[load.table];
     const { inEach, answers } = useCases[position] ?? {};
-    const [out, size] = [figure(outMessages), formatBytes(messageBytes)];
+    const [out, size] = [formatFigure(outMessages), formatBytes(messageBytes)];
     if (inEach !== 0)
       return [
         sentence(
           '{0} {1} msg/s in and {2} msg/s out{3} of {4}',
           table,
-          figure(inMessages),
+          formatFigure(inMessages),
           out,
           made,
           size,
@@ -189,7 +194,7 @@ function reasonsOf(
       : 'callbacks (compared with {0}) {1} msg/s out{2} of {3}';
     return [sentence(text, table, out, made, size)];
   });
-  const place = [figure(step), figure(connections)];
+  const place = [formatFigure(step), formatFigure(connections)];
   const reasons = [
     rates.length === 0
       ? sentence('Measured in step {0} with {1} connections: no traffic.', ...place)
@@ -198,7 +203,7 @@ function reasonsOf(
   ];
   if (binding.source !== undefined)
     reasons.push(
-      sentence('Compared at {0} with {1}.', unitWords(at_unit), placeOf(binding.source)),
+      sentence('Compared at {0} with {1}.', formatUnit(at_unit), placeOf(binding.source)),
     );
   const count = estimate.app_servers;
   const serverConnections = estimate.server_connections_per_app_server;
@@ -211,11 +216,11 @@ function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Word
   const { outPerSecond = outMessages, extraPerSecond = 0 } = traffic ?? {};
   const isPlanned = outMessages > outPerSecond;
   if (extraPerSecond === 0 && !isPlanned) return '';
-  const expected = figure(outPerSecond - extraPerSecond);
+  const expected = formatFigure(outPerSecond - extraPerSecond);
   const measured =
     extraPerSecond === 0
       ? sentence('{0} expected', expected)
-      : sentence('{0} expected and {1} extra', expected, figure(extraPerSecond));
+      : sentence('{0} expected and {1} extra', expected, formatFigure(extraPerSecond));
   return isPlanned
     ? sentence(' (as planned; measured: {0})', measured)
     : sentence(' ({0})', measured);
@@ -315,7 +320,7 @@ function pushedTraffic(
   if (sum === 0 || seconds <= 0) return [];
   const leaving = pushed.map(({ name, messages, bytes }) => {
     const bodyBytes = bytes === null ? null : Math.round(bytes / messages);
-    return pushedSize(scenario, { name, bodyBytes, weight: messages });
+    return measuredPushWireSize(scenario, { name, bodyBytes, weight: messages });
   });
   return [
     {
@@ -345,7 +350,7 @@ export function measuredLoadOf(
   const isHeldBack = holdsBack(scenario, measured);
   const names = numberedNames(scenario.entries.map(({ name }) => name));
   const widest = widestOf(found.sending);
-  const sendingS = seconds * shareOfPeak(scenario.stages);
+  const sendingS = seconds * meanShareOfPeak(scenario.stages);
   const perSecond = (count: number): number => (sendingS > 0 ? count / sendingS : 0);
   return {
     load: {
@@ -381,7 +386,7 @@ export function measuredLoadOf(
         ...pushedTraffic(scenario, measured),
       ],
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
-      ...applicationOf(scenario),
+      ...applicationSettings(scenario),
       remarks: [...peakWords(scenario), ...remarksOf(measured)],
       assumptions: assumptionsOf(scenario),
     },
@@ -394,7 +399,7 @@ const peakWords = ({ stages }: Scenario): Words[] =>
     : [
         sentence(
           'Senders came and went: the rates are those of the {0} at the peak, the mean was {1} of them.',
-          ...[formatCount(peakOf(stages)), formatShare(shareOfPeak(stages))],
+          ...[formatCount(peakSenders(stages)), formatShare(meanShareOfPeak(stages))],
         ),
       ];
 
@@ -435,13 +440,13 @@ function remarksOf(measured: MeasuredStep): Words[] {
     pushes > 0 &&
       sentence(
         'Outbound includes {0} msg/s that the hub sent on its own: {1}.',
-        ...[figure(pushes / seconds), namesWords(pushed.map(({ name }) => name))],
+        ...[formatFigure(pushes / seconds), formatNames(pushed.map(({ name }) => name))],
       ),
     moves !== undefined &&
       moves.done > 0 &&
       sentence(
         '{0} joins and leaves a second, and as many answers, are not counted: no table has them.',
-        figure(moves.done / seconds),
+        formatFigure(moves.done / seconds),
       ),
   ];
   return remarks.filter((remark) => remark !== false);

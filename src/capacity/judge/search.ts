@@ -11,7 +11,7 @@ import type {
 } from '../model';
 import {
   baseMessageBytes,
-  candidatesOf,
+  offeredUnits,
   connectionLimit,
   connectionSource,
   guides,
@@ -23,11 +23,11 @@ import {
 } from '../tables/publishedLimits';
 import {
   bandwidthScale,
-  bandwidthWords,
-  directionWords,
-  figure,
-  shareWords,
-  tableWords,
+  formatBandwidth,
+  directionNames,
+  formatFigure,
+  formatUtilisation,
+  tableNames,
 } from '../capacityWords';
 
 /** Relative, so that exactly 100 % fits. */
@@ -64,7 +64,7 @@ export interface Sizes {
 export function findSizes(demand: Demand): Sizes {
   const listed = listedByAll(demand);
   const smallest = (fits: (unit: number) => boolean): number | null =>
-    candidatesOf(demand.edition).find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
+    offeredUnits(demand.edition).find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
   return {
     unit: smallest((unit) => withinHeadroom(demand, unit)),
     listed: smallest((unit) => listed.includes(unit) && withinHeadroom(demand, unit)),
@@ -216,14 +216,14 @@ export function constraintsOf(
   return [...always, ...rest, ...(reading === 'strict' ? strict : [])];
 }
 
-export interface Fill {
+export interface Utilisation {
   readonly traffic: number;
   readonly connections: number;
   readonly uses: readonly ConstraintUse[];
   readonly limiting: readonly string[];
 }
 
-export function fillAt(demand: Demand, unit: number): Fill {
+export function utilisationAt(demand: Demand, unit: number): Utilisation {
   const { edition, loads } = demand;
   const traffic = trafficUtilisation(demand, unit);
   const connections = demand.connections / connectionLimit(edition, unit);
@@ -239,24 +239,24 @@ export function fillAt(demand: Demand, unit: number): Fill {
 }
 
 /** Connections come first on a tie, then outbound. */
-export function bindingOf(demand: Demand, fill: Fill, unit: number): Estimate['binding'] {
+export function bindingLimit(demand: Demand, fill: Utilisation, unit: number): Estimate['binding'] {
   const { edition } = demand;
   const name =
     ['connections', '.out_bandwidth', '.out_messages']
       .flatMap((end) => fill.limiting.find((candidate) => candidate.endsWith(end)) ?? [])
       .at(0) ?? fill.limiting[0]!;
   if (name === 'connections') {
-    const limit = figure(connectionLimit(edition, unit));
+    const limit = formatFigure(connectionLimit(edition, unit));
     return {
       name,
       utilisation: rounded(fill.connections),
-      text: `connections ${figure(demand.connections)} of ${limit} (${shareWords(fill.connections)}, ${edition.label})`,
+      text: `connections ${formatFigure(demand.connections)} of ${limit} (${formatUtilisation(fill.connections)}, ${edition.label})`,
       source: connectionSource(edition),
     };
   }
   const use = peakUse(fill.uses.filter((candidate) => candidate.name === name));
   const together =
-    demand.loads.length > 1 ? `; all use cases together ${shareWords(fill.traffic)}` : '';
+    demand.loads.length > 1 ? `; all use cases together ${formatUtilisation(fill.traffic)}` : '';
   return {
     name,
     utilisation: rounded(use.utilisation),
@@ -271,24 +271,25 @@ export const peakUse = (uses: readonly ConstraintUse[]): ConstraintUse =>
 const isInMessages = ({ measure, countedBytes }: ConstraintUse): boolean =>
   measure === 'messages' || countedBytes === baseMessageBytes;
 
-export const limitWords = (use: ConstraintUse, limit: number): string =>
-  isInMessages(use) ? `${figure(limit)} msg/s` : bandwidthWords(limit * baseMessageBytes);
+export const formatLimit = (use: ConstraintUse, limit: number): string =>
+  isInMessages(use) ? `${formatFigure(limit)} msg/s` : formatBandwidth(limit * baseMessageBytes);
 
 function useWords({ edition }: Demand, use: ConstraintUse): string {
   const amounts = isInMessages(use)
-    ? `${figure(use.load)} of ${figure(use.limit)} msg/s`
+    ? `${formatFigure(use.load)} of ${formatFigure(use.limit)} msg/s`
     : bandwidthOf(use.load * baseMessageBytes, use.limit * baseMessageBytes);
-  const place = `${shareWords(use.utilisation)}, ${tableWords[use.table]}, ${edition.label}`;
-  return `${directionWords[use.direction]} ${amounts} (${place})`;
+  const place = `${formatUtilisation(use.utilisation)}, ${tableNames[use.table]}, ${edition.label}`;
+  return `${directionNames[use.direction]} ${amounts} (${place})`;
 }
 
 function bandwidthOf(load: number, limit: number): string {
   const { divisor, name } = bandwidthScale(limit);
-  const shown = bandwidthScale(load).name === name ? figure(load / divisor) : bandwidthWords(load);
-  return `${shown} of ${bandwidthWords(limit)}`;
+  const shown =
+    bandwidthScale(load).name === name ? formatFigure(load / divisor) : formatBandwidth(load);
+  return `${shown} of ${formatBandwidth(limit)}`;
 }
 
-export function neighboursOf(demand: Demand, unit: number, recommended: boolean): NeighbourUse[] {
+export function neighbourSizes(demand: Demand, unit: number, recommended: boolean): NeighbourUse[] {
   const listed = listedByAll(demand);
   const below = listed.filter((candidate) => candidate < unit).at(-1);
   const above = listed.find((candidate) => candidate > unit);
@@ -309,7 +310,7 @@ export interface AppServers {
   readonly serverConnections: number | null;
 }
 
-export const noServers: AppServers = { count: null, serverConnections: null };
+export const noAppServers: AppServers = { count: null, serverConnections: null };
 
 /** ASP.NET has no web-app row for these: rows that they share elsewhere. */
 const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
@@ -320,7 +321,7 @@ const webAppRow: Readonly<Partial<Record<TableName, TableName>>> = {
 export const servedLoads = ({ edition, loads }: Demand): readonly ServiceLoad[] =>
   services[edition.product].appServers === 'none' ? [] : loads.filter(({ kind }) => !isRest(kind));
 
-export function countsServers({ edition, stack }: Demand): boolean {
+export function hasAppServerCounts({ edition, stack }: Demand): boolean {
   const row: keyof PublishedTable = stack === 'aspnet' ? 'webApps' : 'appServers';
   return Object.values(edition.tables).some((table) => table[row] !== undefined);
 }
@@ -332,7 +333,7 @@ export function appServersAt(demand: Demand, unit: number): AppServers {
   const { edition, stack } = demand;
   const served = servedLoads(demand);
   const position = edition.listedUnits.findIndex((listed) => listed >= unit);
-  if (served.length === 0 || position < 0 || !countsServers(demand)) return noServers;
+  if (served.length === 0 || position < 0 || !hasAppServerCounts(demand)) return noAppServers;
   const counts = served.map(({ table }) => {
     const row =
       stack === 'aspnet'

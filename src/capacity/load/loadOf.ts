@@ -3,23 +3,29 @@ import { say } from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import { azureServiceOf, isAzure } from '../../base/serviceTraits';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
-import { peakOf, stepsOf, type StepSenders } from '../../scenario/steps';
+import { peakSenders, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf, hubRunOf, type Traffic } from '../../usecases/useCase';
 import { meanOf } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
 import { callsOf, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import type { EstimateInput, OrProblem } from '../model';
-import { namesWords } from '../capacityWords';
+import { formatNames } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
-import { refusedSize, wireSizeOfCall, wireSizeOfPush, wireSizes, type Spoken } from './wireSizes';
-import { connectionsOnly, messageRates, sizesOf, type MessageRates } from './serviceLoad';
 import {
-  goesOutAlone,
-  membersOf,
+  messageSizeRefusal,
+  callWireSize,
+  pushWireSize,
+  wireSizes,
+  type Spoken,
+} from './wireSizes';
+import { idleTraffic, messageRates, sizesOf, type MessageRates } from './serviceLoad';
+import {
+  outboundOnlyNote,
+  largestGroupSize,
   sessionAssumptions,
   sessionTraffic,
-  unknownEvents,
+  eventsWithoutRate,
 } from './sessionLoad';
 
 /** Of the last step, which has most senders. `ofAnySize`: also messages that no service takes. */
@@ -43,20 +49,20 @@ export function loadOf(
   ];
   const pushed = new Set(scenario.pushes?.map(({ name }) => name));
   const unknown = scenario.entries
-    .flatMap(({ parameters }) => unknownEvents(parameters))
+    .flatMap(({ parameters }) => eventsWithoutRate(parameters))
     .filter((event) => !pushed.has(event));
   return {
     input: {
       product,
       connections: scenario.connections,
-      useCases: traffic.length === 0 ? [connectionsOnly(product)] : traffic,
+      useCases: traffic.length === 0 ? [idleTraffic(product)] : traffic,
       ...(scenario.connectionType === 'AspNet' ? { stack: 'aspnet' as const } : {}),
-      ...applicationOf(scenario),
+      ...applicationSettings(scenario),
       assumptions: [
         ...(unknown.length === 0
           ? []
           : [
-              `Not in this estimate: callbacks that are only counted (${namesWords(unknown)}). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.`,
+              `Not in this estimate: callbacks that are only counted (${formatNames(unknown)}). Write in their steps how often they come, perSession, or go by the recommendation after a run, which counts them.`,
             ]),
         ...(unknown.length === 0 || pushed.size > 0 ? pushAssumptions(scenario) : []),
         ...assumptionsOf(scenario),
@@ -69,7 +75,7 @@ export function loadOf(
 const ownUseCases: ReadonlySet<string> = new Set(['connectOnly', 'invoke', 'session']);
 
 function pushAssumptions({ entries, pushes, target }: Scenario): string[] {
-  if (pushes !== undefined) return [goesOutAlone];
+  if (pushes !== undefined) return [outboundOnlyNote];
   // The embedded hub sends nothing on its own.
   const isKnown = target === undefined || target.kind === 'local';
   if (isKnown || !entries.some(({ name }) => ownUseCases.has(name))) return [];
@@ -88,7 +94,7 @@ function pushedTraffic(scenario: Scenario, step: StepSenders): Traffic[] {
   return pushes.map((push) => ({
     kind: guides[azureServiceOf(service)].plainest,
     ...{ senders: 1, intervalS: 1 / push.perSecond, messageBytes: push.bytes },
-    ...{ pushedTo: receivers[push.to], inEach: 0, leaving: [wireSizeOfPush(scenario, push)] },
+    ...{ pushedTo: receivers[push.to], inEach: 0, leaving: [pushWireSize(scenario, push)] },
   }));
 }
 
@@ -97,13 +103,13 @@ const largestOfGroups = ({ connections, entries }: Scenario, step: StepSenders):
     ...entries.map((entry, at) => {
       const joins = joinsByCalls(sessionStepsOf(entry.parameters));
       const joining = sharing(entries, entry, step) ?? step.perEntry[at] ?? 0;
-      return membersOf(entry.parameters, joins ? joining : connections);
+      return largestGroupSize(entry.parameters, joins ? joining : connections);
     }),
   );
 
 type Application = Pick<EstimateInput, 'serverless' | 'serverConnections' | 'freeTier'>;
 
-export function applicationOf(scenario: Scenario): Application {
+export function applicationSettings(scenario: Scenario): Application {
   const serverConnections = serverConnectionsOf(scenario);
   return {
     ...(scenario.upstream !== undefined ? { serverless: true } : {}),
@@ -126,7 +132,7 @@ export function assumptionsOf(
     entries.some((entry) => streamsOf(entry) !== undefined) &&
       'The guides have no table for streams: each item counts as an echo.',
     stages !== undefined &&
-      `The number of senders changes in stages: its peak counts, ${formatCount(peakOf(stages))} senders.`,
+      `The number of senders changes in stages: its peak counts, ${formatCount(peakSenders(stages))} senders.`,
     arrivals === 'poisson' &&
       'Messages are due at random: their mean rate counts, and some moments have more.',
     ...entries.map(({ name }) => findUseCase(name)?.assumption ?? false),
@@ -180,7 +186,7 @@ export function entryTraffic(
     if (useCase === undefined) return { problem: `There is no use case ${entry.name}.` };
     const senders = step.perEntry[position] ?? 0;
     if (senders === 0) continue;
-    const refused = ofAnySize ? undefined : refusedSize(scenario, entry);
+    const refused = ofAnySize ? undefined : messageSizeRefusal(scenario, entry);
     if (refused !== undefined) return { problem: say(refused) };
     const { session } = hubRunOf(useCase, entry.parameters);
     if (session?.replays && entry.parameters['steps'] === undefined)
@@ -211,7 +217,7 @@ function sendingOf(
     return sessionTraffic(entry.parameters, load, sharing(entries, entry, step)).map(
       ({ traffic, calls, ownCalls }) => {
         const leaving = sizesOf(traffic).map((size, at) =>
-          wireSizeOfCall(scenario, ownCalls[at]!, size),
+          callWireSize(scenario, ownCalls[at]!, size),
         );
         return { entry, position, traffic: { ...traffic, leaving }, calls };
       },

@@ -3,7 +3,7 @@ import { meanOf, type WireSize, type PayloadSize } from '../../usecases/payloadS
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product, TableName } from '../model';
 import { checkNumber, guides, inputError, isRest } from '../tables/publishedLimits';
-import { bandwidthWords, counted, figure, messageSizeWords } from '../capacityWords';
+import { formatBandwidth, formatCounted, formatFigure, formatMessageSize } from '../capacityWords';
 
 export interface ServiceLoad {
   readonly kind: TrafficKind;
@@ -39,7 +39,7 @@ export function effectiveBytes(sizes: readonly PayloadSize[]): number {
   return meanOf(sizes, (bytes) => Math.max(bytes, floorBytes));
 }
 
-export function ratesOf(
+export function loadRates(
   traffic: Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>,
   inMessages: number,
   outMessages: number,
@@ -57,7 +57,7 @@ export function ratesOf(
   };
 }
 
-export const isGroup = (kind: TrafficKind): boolean =>
+export const isGroupKind = (kind: TrafficKind): boolean =>
   kind === 'send_to_group' || kind === 'rest_send_to_group';
 
 export function tableFor(product: Product, kind: TrafficKind, members: number): TableName {
@@ -80,7 +80,7 @@ export function trafficLoad(product: Product, connections: number, traffic: Traf
     throw inputError('senders must not exceed connections');
   checkReceivers(traffic, connections);
   const { inMessages, outMessages, receivers } = messageRates(traffic, connections);
-  const rates = ratesOf(traffic, inMessages, outMessages);
+  const rates = loadRates(traffic, inMessages, outMessages);
   return {
     kind,
     table: tableFor(product, kind, receivers),
@@ -118,7 +118,7 @@ export function checkSenders(product: Product, of: Pick<Traffic, 'kind' | 'sende
 function checkReceivers(traffic: Traffic, connections: number): void {
   const { kind, groupMembers, connectionsPerUser = 1 } = traffic;
   if (kind === 'rest_send_to_user') checkNumber(connectionsPerUser, 'connections_per_user');
-  if (!isGroup(kind)) return;
+  if (!isGroupKind(kind)) return;
   const members = checkNumber(groupMembers, 'group_members', { whole: true });
   if (members > connections) throw inputError('group_members must not exceed connections');
 }
@@ -156,7 +156,7 @@ export function nominalFormula(nominal: Nominal): string {
   if (senders === 0) return 'no senders: connections only';
   const rate = rateWords(intervalS);
   const sender = pushedTo !== undefined ? 'hub' : isRest(kind) ? 'REST caller' : 'sender';
-  const factors = [counted(senders, sender), rate];
+  const factors = [formatCounted(senders, sender), rate];
   if (receivers !== 1) factors.push(receiverWords(kind, receivers));
   const what = answers
     ? 'answers: '
@@ -181,23 +181,23 @@ export function measuredFormula(
 ): string {
   const { inMessages, outMessages } = measured;
   if (inMessages === 0 && outMessages === 0) return 'no traffic measured: connections only';
-  return `measured: ${figure(inMessages)} msg/s in, ${product(outMessages, measured)} out`;
+  return `measured: ${formatFigure(inMessages)} msg/s in, ${product(outMessages, measured)} out`;
 }
 
 function product(
   messagesPerSecond: number,
   { messageBytes, countedBytes }: Pick<Nominal, 'messageBytes' | 'countedBytes'>,
 ): string {
-  const size = messageSizeWords(messageBytes, countedBytes);
-  return `${figure(messagesPerSecond)} msg/s × ${size} = ${bandwidthWords(messagesPerSecond * countedBytes)}`;
+  const size = formatMessageSize(messageBytes, countedBytes);
+  return `${formatFigure(messagesPerSecond)} msg/s × ${size} = ${formatBandwidth(messagesPerSecond * countedBytes)}`;
 }
 
 function receiverWords(kind: TrafficKind, receivers: number): string {
-  if (kind === 'rest_send_to_user') return `${counted(receivers, 'connection')} per user`;
-  return counted(receivers, isGroup(kind) ? 'member' : 'receiver');
+  if (kind === 'rest_send_to_user') return `${formatCounted(receivers, 'connection')} per user`;
+  return formatCounted(receivers, isGroupKind(kind) ? 'member' : 'receiver');
 }
 
 /** The estimate needs a use case, here one without senders. */
-export function connectionsOnly(product: Product): Traffic {
+export function idleTraffic(product: Product): Traffic {
   return { kind: guides[product].plainest, senders: 0, intervalS: 1, messageBytes: 2048 };
 }

@@ -44,7 +44,7 @@ const trafficKinds: Readonly<
 
 const voidPayload: PayloadSize = { bytes: 4, weight: 1 };
 
-export const goesOutAlone =
+export const outboundOnlyNote =
   'Callbacks that no call expects go out alone; the guides have no table for that: each counts as the outbound part of an echo.';
 
 export function sessionAssumptions(parameters: Parameters): string[] {
@@ -58,7 +58,7 @@ export function sessionAssumptions(parameters: Parameters): string[] {
       'All senders count as members of their groups all the time, even while a session has left them.',
     has(({ kind }) => kind === 'choose') && 'Each way of a choose counts by its weight.',
     has(({ kind }) => kind === 'if') && 'The more expensive branch of an if counts.',
-    has((step) => step.kind === 'on' && !isOfCall(steps, step)) && goesOutAlone,
+    has((step) => step.kind === 'on' && !isOfCall(steps, step)) && outboundOnlyNote,
     has(({ kind }) => kind === 'stream') &&
       'The guides have no table for streams: each item counts as an echo.',
     has((step) => step.kind === 'call' && step.answered === true) &&
@@ -74,7 +74,7 @@ export function sessionTraffic(
   joining = joinsByCalls(sessionStepsOf(parameters)) ? senders : connections,
 ): SessionTraffic[] {
   const steps = sessionStepsOf(parameters);
-  const members = membersOf(parameters, joining);
+  const members = largestGroupSize(parameters, joining);
   const load = { connections, members };
   const named = callsOf(steps);
   const times = timesOf(steps, 1, (step) => costOf(step, load));
@@ -136,7 +136,7 @@ const heardTimes = (step: CountedStep): number | undefined =>
     ? (step.perSession ?? 0)
     : undefined;
 
-export const unknownEvents = (parameters: Parameters): string[] =>
+export const eventsWithoutRate = (parameters: Parameters): string[] =>
   callsOf(sessionStepsOf(parameters)).flatMap(({ step }) =>
     step.kind === 'on' && heardTimes(step) !== undefined && step.perSession === undefined
       ? [step.event]
@@ -167,7 +167,7 @@ interface Receivers {
   readonly members: number;
 }
 
-export function membersOf(parameters: Parameters, connections: number): number {
+export function largestGroupSize(parameters: Parameters, connections: number): number {
   const { groupCount } = parameters;
   if (typeof groupCount !== 'number') return 1;
   const among = Math.max(1, connections);

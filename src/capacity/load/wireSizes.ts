@@ -18,7 +18,7 @@ import { formatBytes, formatCount } from '../../base/units';
 import { callsOf, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
-import { scenarioAt } from '../../scenario/steps';
+import { scenarioAtSearchValue } from '../../scenario/steps';
 import type { Place } from '../../scenario/text/scenarioReading';
 
 export type Spoken = Pick<
@@ -70,7 +70,7 @@ export function wireSizes(
   return sizes.map((size) => ({ ...size, ...legs(scenario, shape, size.bytes) }));
 }
 
-export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): WireSize {
+export function callWireSize(scenario: Spoken, ownCall: OwnCall, size: PayloadSize): WireSize {
   const shape: MessageShape = {
     run: { preparation: 'nothing', audience: 'self', ownCall },
     ...{ measures: false, binary: false, receiver: connectionIdBytes },
@@ -79,7 +79,7 @@ export function wireSizeOfCall(scenario: Spoken, ownCall: OwnCall, size: Payload
 }
 
 /** `bodyBytes`: a hub message without what marks its end; null where unknown. */
-export function pushedSize(
+export function measuredPushWireSize(
   { protocol, service }: Spoken,
   { name, bodyBytes, weight }: { name: string; bodyBytes: number | null; weight: number },
 ): WireSize {
@@ -93,7 +93,7 @@ export function pushedSize(
   return { bytes, weight, sent: 0, toClient, toApplication: 0 };
 }
 
-export function wireSizeOfPush(
+export function pushWireSize(
   { protocol, service, subprotocol }: Spoken,
   { name, bytes }: { name: string; bytes: number },
 ): WireSize {
@@ -368,7 +368,7 @@ const ways = {
 } as const;
 
 /** Why the service refuses the largest message of an entry; undefined where it does not. */
-export function refusedSize(scenario: Sent, entry: ScenarioEntry): Words | undefined {
+export function messageSizeRefusal(scenario: Sent, entry: ScenarioEntry): Words | undefined {
   const useCase = findUseCase(entry.name);
   if (useCase === undefined) return undefined;
   const { via } = hubRunOf(useCase, entry.parameters);
@@ -406,7 +406,7 @@ function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
     if (step.kind === 'on') return [];
     const { method } = step;
     const call = { method, arguments: '[]', reply: 'completion' as const };
-    return sizesOfStep(step).map((size) => wireSizeOfCall(scenario, call, size));
+    return sizesOfStep(step).map((size) => callWireSize(scenario, call, size));
   });
   return [...sizes, ...wireSizes(scenario, entry, payloadOf(entry.parameters).sizes)].map(
     ({ sent }) => sent,
@@ -414,14 +414,14 @@ function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
 }
 
 /** Also of the largest size of a search. */
-export function messageProblems({
+export function messageSizeProblems({
   scenario,
   sizePlaces,
 }: Pick<ParsedScenario, 'scenario' | 'sizePlaces'>): Problem[] {
   if (scenario === undefined) return [];
   const problems = (asked: Scenario, placeOf: (at: number) => Place | undefined): Problem[] =>
     asked.entries.flatMap((entry, at): Problem[] => {
-      const refused = refusedSize(asked, entry);
+      const refused = messageSizeRefusal(asked, entry);
       if (refused === undefined) return [];
       const message = say(refused);
       const { offset, length } = placeOf(at) ?? { offset: 0, length: 0 };
@@ -430,7 +430,7 @@ export function messageProblems({
   const written = problems(scenario, (at) => sizePlaces?.payloads[at]);
   const { search } = scenario;
   if (search?.of !== 'messageSize') return written;
-  const reached = problems(scenarioAt(scenario, search.to), () => sizePlaces?.searchTo);
+  const reached = problems(scenarioAtSearchValue(scenario, search.to), () => sizePlaces?.searchTo);
   return [
     ...written,
     ...reached.filter(({ message }) => written.every((one) => one.message !== message)),

@@ -79,10 +79,10 @@ export function editionOf(product: Product, edition: Edition | undefined): Publi
   return found;
 }
 
-export const candidatesOf = ({ product, listedUnits }: PublishedEdition): readonly number[] =>
+export const offeredUnits = ({ product, listedUnits }: PublishedEdition): readonly number[] =>
   offers[product].units.premium.filter((unit) => unit <= listedUnits.at(-1)!);
 
-export const longerEdition = ({
+export const largerEdition = ({
   product,
   listedUnits,
 }: PublishedEdition): PublishedEdition | undefined =>
@@ -101,7 +101,7 @@ export function limitAt(
   unit: number,
 ): number {
   const table = tableOf(edition, name);
-  const limit = limitBetween(
+  const limit = interpolateLimit(
     table.units ?? edition.listedUnits,
     table[direction]?.values ?? [],
     unit,
@@ -137,7 +137,7 @@ function documentOf(edition: PublishedEdition): Omit<TableSource, 'heading' | 'l
 }
 
 /** Between a < U < b: max(L(a), U × min(L(a)/a, L(b)/b)). Undefined outside the listed sizes. */
-export function limitBetween(
+export function interpolateLimit(
   units: readonly number[],
   values: readonly number[],
   unit: number,

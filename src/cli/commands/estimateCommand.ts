@@ -1,6 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount, formatShare } from '../../base/units';
-import { billingWords, priceOf, type Price } from '../../capacity/judge/billing';
+import { formatBilling, priceOf, type Price } from '../../capacity/judge/billing';
 import { scenarioEstimate, type EstimateModel } from '../../capacity/estimate';
 import {
   type Edition,
@@ -10,8 +10,8 @@ import {
   estimateUnits,
   priceUnits,
 } from '../../capacity/model';
-import { methodWords } from '../../capacity/capacityWords';
-import { messageProblems } from '../../capacity/load/wireSizes';
+import { formatMethod } from '../../capacity/capacityWords';
+import { messageSizeProblems } from '../../capacity/load/wireSizes';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { plannedLines } from '../views/finalScreen';
@@ -75,7 +75,7 @@ export const withSizeProblems =
   (parse: ScenarioParser, refused: Problem[] = []): ScenarioParser =>
   (text, given) => {
     const parsed = parse(text, given);
-    if (!hasErrors(parsed.problems)) refused.push(...messageProblems(parsed));
+    if (!hasErrors(parsed.problems)) refused.push(...messageSizeProblems(parsed));
     return { ...parsed, problems: [...parsed.problems, ...refused] };
   };
 
@@ -95,7 +95,7 @@ function priceFields(price: Price | undefined, { hours }: EstimateFlags): object
 }
 
 function billingText(estimate: Estimate, scenario: Scenario, price: Price | undefined): string[] {
-  const words = billingWords(estimate, scenario);
+  const words = formatBilling(estimate, scenario);
   return [
     ...(words === undefined ? [] : [words]),
     ...(price === undefined ? [] : [priceWords(price)]),
@@ -145,5 +145,5 @@ function sourceText(estimate: Estimate): string {
   const place = source
     ? `${source.title}, ${source.edition}, "${source.heading}"${source.line === undefined ? '' : `, line ${source.line}`}`
     : `edition ${edition}`;
-  return `${place} · ${methodWords(estimate)}`;
+  return `${place} · ${formatMethod(estimate)}`;
 }

@@ -2,7 +2,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import type { KeySpec } from '../../scenario/keys/keySpec';
 import { allStepKeys } from '../../scenario/keys/stepKeys';
-import { didYouMean, writtenNumber } from '../../scenario/text/words';
+import { didYouMean, formatForFile } from '../../scenario/text/words';
 import { exitCode } from '../exitCode';
 import { jsonDocument } from '../../base/text';
 import { canColour, widthOf, type ProcessIo } from '../io';
@@ -55,7 +55,7 @@ function listedKey(spec: KeySpec, name: string): ListedKey {
   const { type, required, choices, minimum, maximum, summary, seedNote } = spec;
   const fallback =
     typeof spec.default === 'number'
-      ? writtenNumber(type as 'count', spec.default)
+      ? formatForFile(type as 'count', spec.default)
       : (spec.default?.toString() ?? spec.defaultText);
   return {
     ...{ name, type, default: fallback, required: required === true ? required : undefined },

@@ -9,13 +9,13 @@ import { buildRunPlan, connectInFlightOf, whyOneProcess } from '../../plan/build
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
-import { scenarioAt } from '../../scenario/steps';
+import { scenarioAtSearchValue } from '../../scenario/steps';
 import {
   referencesIn,
   resolveReferences,
   type ReferenceLookup,
 } from '../../scenario/target/references';
-import { addressCount, urlsOf, withTexts } from '../../scenario/target/targetKinds';
+import { addressCount, urlsOf, mapTargetTexts } from '../../scenario/target/targetKinds';
 import { loopbackSources } from '../../wire/socket/localAddresses';
 
 /** Limits of one process; null where the system does not say. */
@@ -213,13 +213,13 @@ export async function missingForScenario(
 }
 
 const largestOf = (scenario: Scenario): Scenario =>
-  scenario.search === undefined ? scenario : scenarioAt(scenario, scenario.search.to);
+  scenario.search === undefined ? scenario : scenarioAtSearchValue(scenario, scenario.search.to);
 
 function withUrls(scenario: Scenario, reference: ReferenceLookup = () => undefined): Scenario {
   const { target } = scenario;
   if (target === undefined) return scenario;
   const resolved = (text: string): string => resolveReferences(text, reference).text;
-  return { ...scenario, target: withTexts(target, resolved) };
+  return { ...scenario, target: mapTargetTexts(target, resolved) };
 }
 
 function sourcesOf(scenario: Scenario): Pick<RunNeeds, 'sources'> {

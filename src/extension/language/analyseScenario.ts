@@ -1,16 +1,16 @@
 import { scenarioEstimate } from '../../capacity/estimate';
 import { sizeProblems } from '../../capacity/judge/unitVerdict';
 import type { Estimate } from '../../capacity/model';
-import { isPlain, type KeySpec } from '../../scenario/keys/keySpec';
+import { isScalarSpec, type KeySpec } from '../../scenario/keys/keySpec';
 import { allParameters, topKeys } from '../../scenario/keys/scenarioKeys';
 import { keysOfStep } from '../../scenario/keys/stepKeys';
 import { parseScenario, type SizePlaces } from '../../scenario/parseScenario';
 import { maximumCharacters, type Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import {
-  childOf,
+  childNamed,
   outlineOf,
-  plainValue,
+  unquotedValue,
   type Outline,
   type OutlineNode,
 } from '../../scenario/text/outline';
@@ -87,11 +87,11 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
     return list?.type === 'entries' ? list.keys : list?.items;
   }
   const spec = specOf(node);
-  if (spec !== undefined && (spec.type === 'section' || isPlain(spec))) return spec.keys;
+  if (spec !== undefined && (spec.type === 'section' || isScalarSpec(spec))) return spec.keys;
   if (spec?.type !== 'parameters') return undefined;
   const useCase = useCaseOf(node.parent);
   if (useCase !== undefined) return useCase.parameters;
-  const isNamed = childOf(node.parent, 'name') !== undefined;
+  const isNamed = childNamed(node.parent, 'name') !== undefined;
   return isNamed ? [...allParameters.values()].map(({ spec: one }) => one) : [];
 }
 
@@ -106,12 +106,12 @@ export function specOf(node: OutlineNode): KeySpec | undefined {
 
 /** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */
 export function useCaseOf(entry: OutlineNode): UseCase | undefined {
-  return findUseCase(plainValue(childOf(entry, 'name')) ?? usualUseCase);
+  return findUseCase(unquotedValue(childNamed(entry, 'name')) ?? usualUseCase);
 }
 
 export function entryNodes(root: OutlineNode): OutlineNode[] {
-  const single = childOf(root, 'scenario');
-  const mix = childOf(root, 'scenarios')?.children.filter(({ item }) => item) ?? [];
+  const single = childNamed(root, 'scenario');
+  const mix = childNamed(root, 'scenarios')?.children.filter(({ item }) => item) ?? [];
   return mix.length > 0 ? mix : single === undefined ? [] : [single];
 }
 

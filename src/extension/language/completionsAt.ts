@@ -1,10 +1,10 @@
 import { usualService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
-import { belongs, type KeySpec } from '../../scenario/keys/keySpec';
-import { descriptionOf } from '../../scenario/keys/schema';
+import { belongsToKind, type KeySpec } from '../../scenario/keys/keySpec';
+import { keyDescription } from '../../scenario/keys/schema';
 import { referencesIn } from '../../scenario/target/references';
-import { writtenNumber } from '../../scenario/text/words';
+import { formatForFile } from '../../scenario/text/words';
 import {
   lastLine,
   nodeAt,
@@ -51,7 +51,7 @@ export function completionsAt(
   const keyOf = (spec: KeySpec): Completion =>
     proposal(range, 'key', spec.name, {
       ...keyInsert(spec, hasColon, place.flow),
-      documentation: descriptionOf(spec),
+      documentation: keyDescription(spec),
       detail: spec.required === true ? t('required') : undefined,
     });
   const isEmpty = place.node === outline.root && outline.root.children.length === 0;
@@ -73,7 +73,7 @@ const rankOf = ({ required, listed }: KeySpec): number =>
 
 function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string>): boolean {
   const kinds = specOf(parent)?.kinds;
-  if (kinds !== undefined) return !belongs(kinds, name, present);
+  if (kinds !== undefined) return !belongsToKind(kinds, name, present);
   const other = { scenario: 'scenarios', scenarios: 'scenario' }[name];
   return parent.parent === undefined && other !== undefined && present.has(other);
 }
@@ -284,7 +284,7 @@ function numbers(
 /** As people write it. */
 function defaultText({ type, default: value }: KeySpec): string {
   const hasUnit = type === 'size' || type === 'duration' || type === 'share';
-  return hasUnit && typeof value === 'number' ? writtenNumber(type, value) : String(value);
+  return hasUnit && typeof value === 'number' ? formatForFile(type, value) : String(value);
 }
 
 type Placeholder = (typeof placeholderWords)[number];

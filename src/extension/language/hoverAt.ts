@@ -1,9 +1,9 @@
 import { formatCount, formatShare } from '../../base/units';
 import type { Estimate, NeighbourUse } from '../../capacity/model';
-import { billingWords } from '../../capacity/judge/billing';
-import { methodWords, tableWords, unitWords } from '../../capacity/capacityWords';
+import { formatBilling } from '../../capacity/judge/billing';
+import { formatMethod, tableNames, formatUnit } from '../../capacity/capacityWords';
 import { type KeySpec, expectedWords } from '../../scenario/keys/keySpec';
-import { shownNumber } from '../../scenario/text/words';
+import { formatNumber } from '../../scenario/text/words';
 import { pathOf, type OutlineNode } from '../../scenario/text/outline';
 import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 
@@ -52,7 +52,7 @@ const reach = ({ offset, length, valueOffset, valueLength }: OutlineNode): numbe
 
 function estimateParts({ estimate, noEstimate, scenario }: Analysis): string[] {
   if (estimate !== undefined) {
-    const billing = scenario === undefined ? undefined : billingWords(estimate, scenario);
+    const billing = scenario === undefined ? undefined : formatBilling(estimate, scenario);
     return [estimateMarkdown(estimate, billing)];
   }
   return noEstimate === undefined ? [] : [`No estimate: ${noEstimate.replace(/\.$/, '')}.`];
@@ -62,7 +62,7 @@ function keyMarkdown(spec: KeySpec, node: OutlineNode): string {
   const kind = kindWords(spec);
   const fallback =
     typeof spec.default === 'number'
-      ? shownNumber(spec.type as 'count', spec.default)
+      ? formatNumber(spec.type as 'count', spec.default)
       : spec.default === undefined
         ? spec.defaultText
         : `\`${String(spec.default)}\``;
@@ -90,7 +90,7 @@ function kindWords(spec: KeySpec): string {
   const bounds =
     minimum === undefined || maximum === undefined
       ? ''
-      : `, ${shownNumber(known, minimum)} to ${shownNumber(known, maximum)}`;
+      : `, ${formatNumber(known, minimum)} to ${formatNumber(known, maximum)}`;
   return `${expectedWords[known]}${bounds}${spec.several !== undefined ? ', or a list of them' : ''}`;
 }
 
@@ -148,7 +148,7 @@ function estimateMarkdown(estimate: Estimate, billing?: string): string {
 }
 
 const sizeWords = (unit: number | null): string =>
-  unit === null ? 'No size of this guide fits' : unitWords(unit);
+  unit === null ? 'No size of this guide fits' : formatUnit(unit);
 
 function bindingDirection(name: string): string {
   if (name === 'connections') return 'connections';
@@ -166,7 +166,7 @@ function tableOfBinding({
 }
 
 export function wordsOfTable(table: string): string {
-  return (tableWords as Readonly<Record<string, string>>)[table] ?? table;
+  return (tableNames as Readonly<Record<string, string>>)[table] ?? table;
 }
 
 function table(neighbours: readonly NeighbourUse[], bindingName: string): string {
@@ -189,7 +189,7 @@ function sourceWords(estimate: Estimate): string {
     source === undefined
       ? `edition ${edition}`
       : `${source.title}, *${source.heading.split(' > ').at(-1)!}*, ${dateWords(source.edition)}${source.line === undefined ? '' : `, line ${source.line}`}`;
-  return `${place} · ${methodWords(estimate)}`;
+  return `${place} · ${formatMethod(estimate)}`;
 }
 
 /** `2023-11` as `November 2023`; other names of editions as they are. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { secretInFile } from '../../scenario/check/checkTarget';
+import { secretInFileCode } from '../../scenario/check/checkTarget';
 import { t, inBackground } from '../log';
 import { tooLarge, type Problem, type Severity } from '../../scenario/problem';
 import { NamedFiles } from '../../run/namedFiles';
@@ -211,7 +211,7 @@ const quickFix = (title: string): vscode.CodeAction =>
   new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
 
 function moveSecret(document: vscode.TextDocument, problem: Problem): vscode.CodeAction[] {
-  if (problem.code !== secretInFile) return [];
+  if (problem.code !== secretInFileCode) return [];
   const title = t('Move into secret storage');
   const place = [document.uri, rangeOf(document, problem)];
   const command = { title, command: moveSecretCommand, arguments: place };

@@ -1,11 +1,11 @@
 import { english, type Translate } from '../../base/text';
 import { formatBytes } from '../../base/units';
 import { entryTraffic } from '../../capacity/load/loadOf';
-import { unknownEvents } from '../../capacity/load/sessionLoad';
+import { eventsWithoutRate } from '../../capacity/load/sessionLoad';
 import { effectiveBytes, sizesOf } from '../../capacity/load/serviceLoad';
-import { bandwidthWords, figure } from '../../capacity/capacityWords';
+import { formatBandwidth, formatFigure } from '../../capacity/capacityWords';
 import { stepsOf } from '../../scenario/steps';
-import { childOf, plainValue, type OutlineNode } from '../../scenario/text/outline';
+import { childNamed, unquotedValue, type OutlineNode } from '../../scenario/text/outline';
 import { entryNodes, specOf, type Analysis } from './analyseScenario';
 import { estimateHeadline, wordsOfTable } from './hoverAt';
 
@@ -29,35 +29,35 @@ export function inlayHints(
     const counts = effectiveBytes(sizesOf(each));
     const node = entries[scenario.entries.indexOf(entry)];
     const load = estimate.loads[position];
-    const parameters = node === undefined ? undefined : childOf(node, 'parameters');
+    const parameters = node === undefined ? undefined : childNamed(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
     if (calls !== undefined) {
       // One hint for all that a session does.
       const first = traffic.sending.findIndex((other) => other.entry === entry);
       const all = estimate.loads.filter((_load, at) => traffic.sending[at]?.entry === entry);
       const sum = (key: 'in_messages_per_s' | 'out_messages_per_s'): string =>
-        figure(all.reduce((total, of) => total + of[key], 0));
+        formatFigure(all.reduce((total, of) => total + of[key], 0));
       const words = t(
         '{0} msg/s in, {1} msg/s out',
         ...(['in_messages_per_s', 'out_messages_per_s'] as const).map(sum),
       );
-      const unknown = unknownEvents(entry.parameters);
+      const unknown = eventsWithoutRate(entry.parameters);
       const label =
         unknown.length === 0 ? words : t('{0}, without callbacks {1}', words, unknown.join(', '));
       return first === position ? behind(parameters, 'sessionInterval', label) : [];
     }
     const rates = t(
       '{0} msg/s in, {1} msg/s out',
-      figure(load.in_messages_per_s),
-      figure(load.out_messages_per_s),
+      formatFigure(load.in_messages_per_s),
+      formatFigure(load.out_messages_per_s),
     );
     const table = wordsOfTable(load.table);
     const members =
       groupMembers === 1
         ? t('1 member: {0}', table)
-        : t('{0} members: {1}', figure(groupMembers ?? 0), table);
+        : t('{0} members: {1}', formatFigure(groupMembers ?? 0), table);
     // What goes over the wire; the estimate counts small messages for more.
-    const wire = bandwidthWords((load.out_bytes_per_s * messageBytes) / counts);
+    const wire = formatBandwidth((load.out_bytes_per_s * messageBytes) / counts);
     const bandwidth =
       counts === messageBytes
         ? t('{0} out', wire)
@@ -71,7 +71,7 @@ export function inlayHints(
 }
 
 function behind(parameters: OutlineNode, name: string, label: string): InlayText[] {
-  const node = childOf(parameters, name);
+  const node = childNamed(parameters, name);
   if (node === undefined || node.valueLength === 0) return [];
   return [{ offset: node.valueOffset + node.valueLength, label }];
 }
@@ -139,7 +139,7 @@ function symbolOf(node: OutlineNode, children: readonly SymbolText[]): SymbolTex
   const named = item ? node.children.find(({ name }) => name === 'name') : undefined;
   return {
     name: item
-      ? (plainValue(named)?.slice(0, 60) ?? `- ${Number(node.name) + 1}`)
+      ? (unquotedValue(named)?.slice(0, 60) ?? `- ${Number(node.name) + 1}`)
       : node.name === ''
         ? '""'
         : node.name,

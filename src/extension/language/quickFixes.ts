@@ -1,19 +1,19 @@
 import { english, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { exceedsUnit, unitNotOffered } from '../../capacity/judge/unitVerdict';
-import { unitWords } from '../../capacity/capacityWords';
-import { freshErrors, isSolved } from '../../scenario/moveSecret';
+import { formatUnit } from '../../capacity/capacityWords';
+import { newErrors, solvesProblem } from '../../scenario/moveSecret';
 import type { Fix, Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
-import { lastSenders } from '../../scenario/steps';
+import { lastStepSenders } from '../../scenario/steps';
 import {
   removeKey,
   setKey,
-  withChanges,
+  applyChanges,
   type TextChange,
-  childOf,
+  childNamed,
   pathOf,
-  plainValue,
+  unquotedValue,
   type OutlineNode,
 } from '../../scenario/text/outline';
 import {
@@ -44,10 +44,10 @@ export function quickFixes(
 
 function solves(analysis: Analysis, problem: Problem, changes: readonly TextChange[]): boolean {
   const before = diagnosticsOf(analysis);
-  const after = diagnosticsOf(analyseScenario(withChanges(analysis.text, changes)));
+  const after = diagnosticsOf(analyseScenario(applyChanges(analysis.text, changes)));
   return ofSize.includes(problem.code)
-    ? freshErrors(before, after).length === 0 && after.every(({ code }) => !ofSize.includes(code))
-    : isSolved(problem, changes, before, after);
+    ? newErrors(before, after).length === 0 && after.every(({ code }) => !ofSize.includes(code))
+    : solvesProblem(problem, changes, before, after);
 }
 
 const fixOf = ({ title, ...change }: Fix): TextFix => ({ title, changes: [change] });
@@ -119,8 +119,8 @@ function unitFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix 
     if (unit === undefined || !fits({ ...scenario, unit, ...other })) continue;
     const title =
       other.sku === undefined
-        ? t('Plan {0}, the smallest that fits', unitWords(unit))
-        : t('Plan {0} of the {1} tier', unitWords(unit), tier);
+        ? t('Plan {0}, the smallest that fits', formatUnit(unit))
+        : t('Plan {0} of the {1} tier', formatUnit(unit), tier);
     return settingKeys(analysis, title, {
       ...(other.sku !== undefined && { 'config.sku': tier }),
       'config.unit': unit,
@@ -148,8 +148,8 @@ function intervalFix(analysis: Analysis, scenario: Scenario, t: Translate): Text
   if (least === undefined) return undefined;
   const ms = Math.min(most, roundedUp(least));
   if (!fits(withInterval(ms))) return undefined;
-  const parameters = childOf(node, 'parameters');
-  const written = parameters && plainValue(childOf(parameters, 'sendingInterval'));
+  const parameters = childNamed(node, 'parameters');
+  const written = parameters && unquotedValue(childNamed(parameters, 'sendingInterval'));
   const bare = written !== undefined && /^\d+$/.test(written);
   const text = bare ? String(ms) : ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
   const path = [...pathOf(node), 'parameters', 'sendingInterval'].join('.');
@@ -158,7 +158,7 @@ function intervalFix(analysis: Analysis, scenario: Scenario, t: Translate): Text
 
 function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextFix | undefined {
   const { baseSending, step } = scenario;
-  const last = lastSenders(scenario);
+  const last = lastStepSenders(scenario);
   const change = (senders: number): Pick<Scenario, 'baseSending' | 'sendingSteps'> =>
     step > 0 && baseSending > 0 && baseSending <= senders
       ? { baseSending, sendingSteps: Math.floor((senders - baseSending) / step) + 1 }
@@ -167,7 +167,7 @@ function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextF
   if (tooMany === undefined || tooMany <= 1) return undefined;
   const keys = change(roundedDown(tooMany - 1));
   if (!fits({ ...scenario, ...keys })) return undefined;
-  const count = formatCount(lastSenders({ ...scenario, ...keys }));
+  const count = formatCount(lastStepSenders({ ...scenario, ...keys }));
   return settingKeys(analysis, t('Send from {0} connections at most', count), {
     ...(keys.baseSending !== baseSending && { 'config.baseSending': keys.baseSending }),
     'config.sendingSteps': keys.sendingSteps,

@@ -27,7 +27,7 @@ import { redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
-import { targetWords, withTexts } from '../../scenario/target/targetKinds';
+import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
 import { loadWords, marksOf } from '../../run/runWords';
 import { folderAt, fromName } from '../results/resultEntry';
 
@@ -75,7 +75,7 @@ export function startPanelSession(
   const orders: Readonly<Record<FromPanel['type'], () => void>> = {
     ...source.orders,
     testConnection: () => {
-      const target = targetWords(source.run.scenario.target);
+      const target = formatTarget(source.run.scenario.target);
       testConnection(target.includes(redacted) ? undefined : target);
     },
     ready: () => {
@@ -313,7 +313,7 @@ function interruptedRun(
   return {
     id: name,
     title,
-    targetUrl: targetWords(scenario.target && withTexts(scenario.target, redactTarget)),
+    targetUrl: formatTarget(scenario.target && mapTargetTexts(scenario.target, redactTarget)),
     startedAt: new Date(startedMs).toISOString(),
     scenario,
     estimate: null,

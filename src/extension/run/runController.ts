@@ -8,7 +8,7 @@ import type { Result } from '../../results/result';
 import { readBounded } from '../../results/readResult';
 import { resultFile, scenarioFile } from '../../results/resultFolder';
 import type { Override } from '../../scenario/read/overrides';
-import { behindOf } from '../../scenario/target/targetKinds';
+import { targetRole } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../run/askTarget';
 import { summaryMarkdown } from '../../run/export/summaryMarkdown';
 import { readNamedFile } from '../../run/textFile';
@@ -391,7 +391,7 @@ export class RunController implements vscode.Disposable {
   }
 
   private async rememberTarget({ target, connections }: Result): Promise<void> {
-    if (behindOf(target) !== 'userHub' || connections.connected === 0) return;
+    if (targetRole(target) !== 'userHub' || connections.connected === 0) return;
     for (const url of target.url.split(', ').slice(0, 5))
       await this.services.state.rememberHub(url);
   }

@@ -5,10 +5,10 @@ import { brokenWords } from '../../measure/show/searchSentence';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import {
-  childOf,
+  childNamed,
   nodeAt,
   outlineOf,
-  plainValue,
+  unquotedValue,
   type OutlineNode,
 } from '../../scenario/text/outline';
 import { say, type Words } from '../../base/sentence';
@@ -39,10 +39,10 @@ export function objectivesIn(text: string): WrittenObjective[] {
 }
 
 function objectiveAt(node: OutlineNode): Omit<WrittenObjective, 'nth'> | undefined {
-  const of = (key: string): string | undefined => plainValue(childOf(node, key));
+  const of = (key: string): string | undefined => unquotedValue(childNamed(node, key));
   const metric = node.item ? of('metric') : node.name;
   if (metric === undefined || metric === '') return undefined;
-  const [name, limit] = [of('name'), of('limit') ?? plainValue(node)];
+  const [name, limit] = [of('name'), of('limit') ?? unquotedValue(node)];
   const label = `${name ?? metric}${name === undefined ? '' : ` (${metric})`}: ${limit ?? '?'}`;
   const { offset, length } = node;
   return { metric, name, last: of('step') === 'last', label, offset, length };

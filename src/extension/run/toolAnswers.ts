@@ -1,5 +1,5 @@
 /** What coding agents in the editor are answered: plain text, bounded, in English as scenarios and summaries are. */
-import { targetWords, withTexts } from '../../scenario/target/targetKinds';
+import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
 import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -47,7 +47,7 @@ export function estimateAnswer(text: string, overrides: readonly Override[] = []
 export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
   const scenario = validScenario(text, overrides);
   if (!scenario) return undefined;
-  const target = targetWords(scenario.target && withTexts(scenario.target, redactTarget));
+  const target = formatTarget(scenario.target && mapTargetTexts(scenario.target, redactTarget));
   const reach = reachOf(scenario, { reference: () => undefined });
   return [`${loadNumbersWords(loadNumbers(scenario))} → ${target}`, ...reachLines(reach)].join(
     '\n',

@@ -1,4 +1,4 @@
-import { behindOf } from '../../scenario/target/targetKinds';
+import { targetRole } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Override } from '../../scenario/read/overrides';
@@ -42,7 +42,7 @@ function exampleOf(file: string, text: string) {
     { path: 'config.target', value: 'local' },
     ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
   ];
-  const changed = behindOf(target) === 'ownServer' ? [] : overrides;
+  const changed = targetRole(target) === 'ownServer' ? [] : overrides;
   const { connections, outPerSecond, durationS } = loadNumbers(scenario);
   const load = { connections, outPerSecond, durationS };
   return [{ file, summary, service, overrides: changed, load }];

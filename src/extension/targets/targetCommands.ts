@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { formatCount } from '../../base/units';
 import { redactUrl } from '../../results/redact';
-import { secretInFile } from '../../scenario/check/checkTarget';
+import { secretInFileCode } from '../../scenario/check/checkTarget';
 import { moveSecret } from '../../scenario/moveSecret';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
@@ -254,7 +254,7 @@ function rangeIn(document: vscode.TextDocument, { start, end }: vscode.Range): T
 }
 
 const firstIn = (text: string): TextRange | undefined =>
-  parseScenario(text).problems.find(({ code }) => code === secretInFile);
+  parseScenario(text).problems.find(({ code }) => code === secretInFileCode);
 
 type TargetItem = vscode.QuickPickItem & { readonly target?: TargetNode | 'asInFile' };
 

@@ -7,10 +7,10 @@ import { leastBlocks } from '../../measure/compare/comparison';
 import { shownLatency } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
 import type { StepSummary } from '../../measure/summary';
-import { repeatsIn, stepsOf } from '../../scenario/steps';
+import { repeatCount, stepsOf } from '../../scenario/steps';
 import { referencesIn, resolveReferences } from '../../scenario/target/references';
-import { urlsOf, withTexts } from '../../scenario/target/targetKinds';
-import { listed } from '../../scenario/text/words';
+import { urlsOf, mapTargetTexts } from '../../scenario/target/targetKinds';
+import { joinWords } from '../../scenario/text/words';
 import {
   baselinesFile,
   baselinesSchema,
@@ -103,7 +103,7 @@ function faultOf({ verdict, baseline }: Result): string | undefined {
 const mostNamed = 3;
 
 export const someOf = (ids: readonly string[]): string =>
-  listed(
+  joinWords(
     ids.length > mostNamed
       ? [...ids.slice(0, mostNamed), `${formatCount(ids.length - mostNamed)} older`]
       : ids,
@@ -153,7 +153,7 @@ function neverCompared(scenario: Scenario): string | undefined {
   const { search, singleStepDurationMs } = scenario;
   if (search !== undefined)
     return 'a capacity search has no fixed steps to compare; run without the search (--no-search)';
-  const seconds = (repeatsIn(scenario) * singleStepDurationMs) / 1000;
+  const seconds = (repeatCount(scenario) * singleStepDurationMs) / 1000;
   if (seconds >= leastBlocks) return undefined;
   return `the steps of this run last ${formatDurationMs(seconds * 1000)}, and ${enoughWords}`;
 }
@@ -222,7 +222,7 @@ function isSameTarget(
   { scenario: asked, reference }: BaselineQuestion,
 ): boolean {
   const textsOf = ({ target: spec = { kind: 'local' } }: Scenario): string =>
-    JSON.stringify(withTexts(spec, redactTarget));
+    JSON.stringify(mapTargetTexts(spec, redactTarget));
   if (textsOf(scenario) !== textsOf(asked)) return false;
   const urls = urlsOf(asked.target);
   if (reference === undefined || target.kind !== 'hubUrl' || !urls.some(hasReference)) return true;

@@ -16,10 +16,10 @@ import {
 } from '../../measure/compare/comparison';
 import { comparisonSentence } from '../../measure/compare/comparisonWords';
 import type { StepSummary } from '../../measure/summary';
-import { listed } from '../../scenario/text/words';
+import { joinWords } from '../../scenario/text/words';
 import type { Result } from '../result';
 import type { Scenario } from '../../scenario/scenario';
-import { behindOf } from '../../scenario/target/targetKinds';
+import { targetRole } from '../../scenario/target/targetKinds';
 import { decodeHistogram, LatencyHistogram } from '../../measure/histogram';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { StoredBlocks } from '../../measure/latencyBlocks';
@@ -167,7 +167,7 @@ export const noCommonStep = (before: readonly number[], now: readonly number[]):
 function listedCounts(values: readonly number[]): string {
   const named = values.slice(0, mostNamed).map((value) => formatCount(value));
   const more = values.length - named.length;
-  return listed(more > 0 ? [...named, `${formatCount(more)} more`] : named);
+  return joinWords(more > 0 ? [...named, `${formatCount(more)} more`] : named);
 }
 
 function judgedIn(a: Result, b: Result): LatencyMetric[] {
@@ -220,7 +220,7 @@ function runFacts({ target, tool, machine }: Result): Facts {
 
 /** An embedded server has another port each time. */
 const placeOf = ({ kind, url }: Result['target']): string =>
-  behindOf({ kind }) !== 'ownServer'
+  targetRole({ kind }) !== 'ownServer'
     ? url
     : url.replace(
         /(\/\/([^/:\s]+|\[[^\]/\s]*\])):\d{1,5}(?!\d)/g,

@@ -9,9 +9,9 @@ import {
   readConnectionString,
   type EntraSignIn,
   connectionStringOf,
-  targetWords,
+  formatTarget,
   urlsOf,
-  withTexts,
+  mapTargetTexts,
 } from '../../scenario/target/targetKinds';
 import { referencesIn, resolveReferences } from '../../scenario/target/references';
 import { signInUrls } from '../../targets/settings';
@@ -279,7 +279,7 @@ const quoted = (word: string): string =>
     : JSON.stringify(word).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapedUnits);
 
 const shownTarget = (target: Scenario['target']): string =>
-  targetWords(target && withTexts(target, redactTarget));
+  formatTarget(target && mapTargetTexts(target, redactTarget));
 
 export const questionOf = ({ target, unlikeRecording }: Scenario, reach: Reach): RunQuestion => ({
   reach,

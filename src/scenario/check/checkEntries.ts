@@ -37,7 +37,7 @@ export function checkGroups(file: ScenarioFile, read: ReadEntry): void {
     if (hubRunOf(useCase, entry.parameters).session !== undefined) return;
     const suggested = suggestedGroups(connections);
     const message = `${useCase.name} needs the parameter groupCount: the number of groups. ${formatCount(suggested)} makes groups of about ${smallGroup}.`;
-    const fix = missingFix(file, read, 'groupCount', String(suggested));
+    const fix = insertParameterFix(file, read, 'groupCount', String(suggested));
     error('group-count', read.at(), message, fix);
     return;
   }
@@ -72,7 +72,7 @@ export function nearestDivisors(total: number, count: number): [number, number] 
   return above - count <= count - below ? [above, below] : [below, above];
 }
 
-export function missingFix(
+export function insertParameterFix(
   { text, outline }: ScenarioFile,
   { section }: ReadEntry,
   name: string,
@@ -92,7 +92,7 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   if (call === undefined) return;
   if (!parameters.written.has('method')) {
     const message = `${useCase.name} needs the parameter method: the hub method to call.`;
-    const fix = missingFix(file, read, 'method', useCase.starting?.['method'] ?? '');
+    const fix = insertParameterFix(file, read, 'method', useCase.starting?.['method'] ?? '');
     error('missing-method', read.at(), message, fix);
   }
   if (streams === undefined) reportNoStream(file, read);
@@ -115,7 +115,7 @@ function checkOwnStream(file: ScenarioFile, read: ReadEntry, { direction }: Stre
       ? 'reply: stream needs the parameter streamingItemCount: how many items the method makes for one call.'
       : 'streamingItems need the parameter streamingItemCount: how many items go up in one stream.';
     const place = parameters.at(isDownload ? 'reply' : 'streamingItems');
-    const fix = missingFix(file, read, 'streamingItemCount', '10');
+    const fix = insertParameterFix(file, read, 'streamingItemCount', '10');
     file.error('missing-item-count', place, message, fix);
   }
   const message =
@@ -197,7 +197,7 @@ export function checkSession(file: ScenarioFile, read: ReadEntry): void {
   for (const [name, words] of Object.entries(missing)) {
     if (parameters.written.has(name)) continue;
     const message = `${useCase.name} needs the parameter ${name}: ${words}.`;
-    const fix = missingFix(file, read, name, useCase.starting![name]!);
+    const fix = insertParameterFix(file, read, name, useCase.starting![name]!);
     file.error('missing-key', read.at(), message, fix);
   }
   if (session.replays) return;

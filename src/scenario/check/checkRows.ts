@@ -8,9 +8,9 @@ import {
 } from '../../base/personalText';
 import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import { needsGroups, type ScenarioFile } from '../read/buildScenario';
-import { behindOf } from '../target/targetKinds';
+import { targetRole } from '../target/targetKinds';
 import type { Place } from '../text/scenarioReading';
-import { didYouMean, question, quotable } from '../text/words';
+import { didYouMean, suggestion, safeExcerpt } from '../text/words';
 
 type Used = { readonly name: RowName; readonly column: string };
 
@@ -95,14 +95,14 @@ function checkColumn(
   const holder = name === 'identity' ? identities : data;
   if (holder === undefined) {
     const key = name === 'identity' ? 'identities' : 'data';
-    const message = `{${name}.${quotable(column)}} needs config.${key}, which says where its values come from.`;
+    const message = `{${name}.${safeExcerpt(column)}} needs config.${key}, which says where its values come from.`;
     error('placeholder', place, message);
     return;
   }
   const columns = name === 'identity' ? columnsOf(identities) : undefined;
   if (columns === undefined || columns.includes(column)) return;
   const meant = didYouMean(column, columns);
-  const message = `identities have no ${quotable(column)}.${question(meant && `{identity.${meant}}`)} They have ${columns.map(quotable).join(', ')}.`;
+  const message = `identities have no ${safeExcerpt(column)}.${suggestion(meant && `{identity.${meant}}`)} They have ${columns.map(safeExcerpt).join(', ')}.`;
   error('placeholder', place, message);
 }
 
@@ -124,12 +124,12 @@ function checkToken(
 }
 
 function reportStream({ error }: ScenarioFile, { name, column }: Used, place?: Place): void {
-  const message = `Streams have no {${name}.${quotable(column)}}: their items are encoded once for all senders. Use reply: completion, callback or none.`;
+  const message = `Streams have no {${name}.${safeExcerpt(column)}}: their items are encoded once for all senders. Use reply: completion, callback or none.`;
   error('placeholder', place, message);
 }
 
 function checkServiceTokens({ info, scenario, config }: ScenarioFile): void {
-  if (scenario.target === undefined || behindOf(scenario.target) !== 'service') return;
+  if (scenario.target === undefined || targetRole(scenario.target) !== 'service') return;
   const message =
     'Clients of a service get in by tokens that its access key signs: identities give values to arguments, headers and query here, and their tokens are not shown to it.';
   info('no-effect', config.written.get('identities')?.key, message);

@@ -12,8 +12,8 @@ import { useCases, findUseCase } from '../../usecases/registry';
 import { isRest, runsUpstream, type UseCase } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario } from '../scenario';
-import { behindOf } from '../target/targetKinds';
-import { listed } from '../text/words';
+import { targetRole } from '../target/targetKinds';
+import { joinWords } from '../text/words';
 
 export function checkService(file: ScenarioFile): void {
   const { kind, service, target } = file.scenario;
@@ -21,7 +21,7 @@ export function checkService(file: ScenarioFile): void {
   reportIdleKeys(file);
   if (!isAzure(service)) return;
   checkHubName(file);
-  if (services[service].appServers === 'ofRun' && behindOf(target) !== 'userHub') checkMode(file);
+  if (services[service].appServers === 'ofRun' && targetRole(target) !== 'userHub') checkMode(file);
   checkConnectRate(file);
   checkServerConnections(file);
 }
@@ -39,7 +39,7 @@ function whyNoAppServers(scenario: Scenario): string | undefined {
   const { service, target, upstream } = scenario;
   const { appServers, name } = services[service];
   if (appServers !== 'ofRun') return `with ${name}`;
-  if (behindOf(target) === 'userHub') return 'where the target is the URL of your own app server';
+  if (targetRole(target) === 'userHub') return 'where the target is the URL of your own app server';
   if (upstream !== undefined) return 'with `upstream`, which takes their place';
   return isServerless(scenario) ? 'with use cases of the REST API, which need none' : undefined;
 }
@@ -53,7 +53,7 @@ function checkHubName({ error, config, scenario }: ScenarioFile): void {
 
 /** REST callers need serverless mode, and hub methods need an app server or an upstream. */
 function checkMode(file: ScenarioFile): void {
-  const named = file.entries.filter((read) => read.named);
+  const named = file.entries.filter((read) => read.isKnown);
   if (file.scenario.upstream !== undefined) {
     checkUpstreamUseCases(file);
     return;
@@ -67,7 +67,7 @@ function checkMode(file: ScenarioFile): void {
 }
 
 function checkUpstreamUseCases({ error, at, entries, scenario }: ScenarioFile): void {
-  const named = entries.filter((read) => read.named);
+  const named = entries.filter((read) => read.isKnown);
   for (const read of named.filter(({ useCase }) => !runsUpstream(useCase))) {
     const message = `${read.useCase.name} does not run with \`upstream\`: the handler has the methods of ${upstreamNames()} only. Remove upstream to run it in default mode.`;
     error('upstream-use-case', read.at(), message);
@@ -79,7 +79,7 @@ function checkUpstreamUseCases({ error, at, entries, scenario }: ScenarioFile): 
 }
 
 const upstreamNames = (): string =>
-  listed(
+  joinWords(
     useCases
       .filter((useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase))
       .map(({ name }) => name),
@@ -128,7 +128,7 @@ export function serverConnectionsOf(scenario: Scenario): number | undefined {
   const { service, target, entries, connections, appServers, serverConnections } = scenario;
   const whose = services[service].appServers;
   if (whose === 'none') return 0;
-  if (whose === 'ofUser' || behindOf(target) === 'userHub') return undefined;
+  if (whose === 'ofUser' || targetRole(target) === 'userHub') return undefined;
   if (!isServerless(scenario)) return appServers * serverConnections;
   const persists = entries.some(({ name }) => findUseCase(name)?.run.via === 'persistent');
   return persists ? Math.min(scenario.workers ?? 1, connections) : 0;

@@ -17,17 +17,17 @@ import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario, SearchSpec } from '../scenario';
 import {
-  isSilent,
-  lastSenders,
+  sendsNothing,
+  lastStepSenders,
   maximumSteps,
-  shareOfPeak,
-  peakOf,
-  repeatsIn,
-  silentRounds,
+  meanShareOfPeak,
+  peakSenders,
+  repeatCount,
+  connectRounds,
   stepCount,
   stepsOf,
   type StepSenders,
-  sizeOf,
+  singleMessageSize,
 } from '../steps';
 import type { SearchKind } from '../../base/searchSummary';
 
@@ -36,7 +36,7 @@ const longRunMs = 24 * 3_600_000;
 const shortLifeMs = 5000;
 
 export function checkSteps(file: ScenarioFile): void {
-  const isSilentRun = silentRounds(file.scenario) !== undefined;
+  const isSilentRun = connectRounds(file.scenario) !== undefined;
   if (isSilentRun) reportNoSenders(file);
   else checkBaseSending(file);
   checkLength(file);
@@ -62,7 +62,7 @@ const lengthKeys = [...stepKeys, 'repeat'];
 function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
   // A search takes as long as its budget.
   if (scenario.search !== undefined) return;
-  const repeats = repeatsIn(scenario);
+  const repeats = repeatCount(scenario);
   const steps = stepCount(scenario) * repeats;
   const stepMs = scenario.singleStepDurationMs;
   const fewer = 'Make step larger, or limit the steps with sendingSteps';
@@ -77,7 +77,7 @@ function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
 }
 
 function checkSenders({ error, at, scenario }: ScenarioFile): void {
-  if (lastSenders(scenario) > 0 || scenario.stages !== undefined) return;
+  if (lastStepSenders(scenario) > 0 || scenario.stages !== undefined) return;
   const message =
     'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
   error('nothing-sent', at('baseSending', ...stepKeys), message);
@@ -101,7 +101,7 @@ function reportNoSenders({ info, config }: ScenarioFile): void {
 
 function reportNoRepeats({ info, config, scenario }: ScenarioFile): void {
   const { repeat = 1, search } = scenario;
-  if (repeat === repeatsIn(scenario)) return;
+  if (repeat === repeatCount(scenario)) return;
   const message =
     search === undefined
       ? 'Nothing is sent here, so repeat has no effect; the parameter rounds connects several times.'
@@ -133,18 +133,18 @@ function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): v
 
 function reportSilentEntries({ warning, entries }: ScenarioFile): void {
   if (entries.length < 2) return;
-  for (const { useCase, at } of entries.filter(({ entry }) => isSilent(entry))) {
+  for (const { useCase, at } of entries.filter(({ entry }) => sendsNothing(entry))) {
     const message = `${useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
     warning('no-effect', at(), message);
   }
 }
 
 function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
-  const available = lastSenders(scenario);
+  const available = lastStepSenders(scenario);
   let taken = 0;
   let shares = 0;
   for (const { entry, section, at } of entries) {
-    const senders = isSilent(entry) ? undefined : entry.senders;
+    const senders = sendsNothing(entry) ? undefined : entry.senders;
     if (senders?.kind === 'count') taken += senders.count;
     if (senders?.kind === 'share') shares += senders.share;
     // Sums of shares such as 10 % + 20 % + 70 % may miss 100 % by a rounding error.
@@ -158,7 +158,7 @@ function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
     return;
   }
   const left = available - taken - shares * available;
-  const open = entries.find(({ entry }) => entry.senders === undefined && !isSilent(entry));
+  const open = entries.find(({ entry }) => entry.senders === undefined && !sendsNothing(entry));
   if (entries.length < 2 || open === undefined || left >= 0.5) return;
   const message = 'The other entries of the mix take all senders, so this one has none.';
   warning('mix-sum', open.at(), message);
@@ -273,7 +273,9 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
     return sendings * deliveriesOf(useCase, parameters, { connections });
   });
-  return Math.floor(shareOfPeak(scenario.stages) * deliveries.reduce((sum, each) => sum + each, 0));
+  return Math.floor(
+    meanShareOfPeak(scenario.stages) * deliveries.reduce((sum, each) => sum + each, 0),
+  );
 }
 
 export function checkStages(file: ScenarioFile): void {
@@ -286,7 +288,7 @@ export function checkStages(file: ScenarioFile): void {
   }
   if (stages === undefined) return;
   const at = config.at('stages') ?? { offset: 0, length: 0 };
-  if (silentRounds(scenario) !== undefined) {
+  if (connectRounds(scenario) !== undefined) {
     warning('no-effect', at, 'Nothing is sent here, so stages has no effect. Remove it.');
     return;
   }
@@ -295,7 +297,7 @@ export function checkStages(file: ScenarioFile): void {
       'A search decides by itself how many send, so it cannot have stages. Remove one of them.';
     error('stages', at, message);
   }
-  const peak = peakOf(stages);
+  const peak = peakSenders(stages);
   if (peak > connections) {
     const message = `The stages go up to ${formatCount(peak)} senders, and there are ${formatCount(connections)} connections. Lower them, or raise connections.`;
     error('stages', at, message);
@@ -332,11 +334,11 @@ function checkKind({ error, search, top, scenario }: ScenarioFile, { of }: Searc
 }
 
 function kindProblem(scenario: ScenarioFile['scenario'], of: SearchKind): string | undefined {
-  if (silentRounds(scenario) !== undefined && of !== 'connections')
+  if (connectRounds(scenario) !== undefined && of !== 'connections')
     return `Nothing is sent here, so there is no limit of ${of} to find. Write of: connections.`;
   if (of === 'rate' && scenario.pacing === 'closed')
     return 'With closed pacing the server sets the rate, so it cannot be searched. Write of: senders, or pacing: open.';
-  if (of === 'messageSize' && sizeOf(scenario) === undefined)
+  if (of === 'messageSize' && singleMessageSize(scenario) === undefined)
     return 'No entry has a messageSize of its own that could be varied. Write one instead of messageSizes, payloadFile or arguments.';
   return undefined;
 }

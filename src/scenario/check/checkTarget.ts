@@ -8,7 +8,7 @@ import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';
-import { isNothing, nameOf, partOf, sourceOf, type Written } from '../read/readValue';
+import { isEmptyNode, scalarText, partOf, type Written } from '../read/readValue';
 import type { Scenario } from '../scenario';
 import {
   connectionStringProblem,
@@ -16,7 +16,7 @@ import {
   isLocalEndpoint,
   readConnectionString,
   isPlaceholderKey,
-  behindOf,
+  targetRole,
   connectionStringOf,
   urlsOf,
 } from '../target/targetKinds';
@@ -30,7 +30,7 @@ export function checkTarget(file: ScenarioFile): void {
   const place = targetKey?.place ?? at();
   const isReported = targetKey !== undefined && scenario.target === undefined;
   if (!isReported) checkKind(file, place);
-  for (const { named, useCase, at: entryAt } of entries) {
+  for (const { isKnown: named, useCase, at: entryAt } of entries) {
     if (!named || useCase.services.includes(scenario.service)) continue;
     const message = `${useCase.name} does not exist on ${services[scenario.service].name}.`;
     error('use-case-service', entryAt(), message);
@@ -46,9 +46,9 @@ export function checkTarget(file: ScenarioFile): void {
 function checkKind(file: ScenarioFile, place: Place): void {
   const { info, entries, scenario } = file;
   const { target, service } = scenario;
-  const behind = behindOf(target);
+  const behind = targetRole(target);
   if (behind === 'service' || behind === 'ownServer') return;
-  const rest = entries.find(({ useCase, named }) => named && isRest(useCase));
+  const rest = entries.find(({ useCase, isKnown: named }) => named && isRest(useCase));
   if (rest !== undefined || !services[service].speaksHub) {
     reportNeeded(file, rest, place);
   } else if (target === undefined) {
@@ -102,12 +102,12 @@ function checkUpstream({ error, config, scenario }: ScenarioFile): void {
   const text = connectionStringOf(target);
   if (upstream === undefined || text === undefined) return;
   if (endpointHost(text) === undefined || isLocalEndpoint(text)) return;
-  const message = unreachableUpstream(upstream);
+  const message = upstreamProblem(upstream);
   if (message !== undefined) error('upstream-url', config.written.get('upstream')!.key, message);
 }
 
 /** Undefined where a service elsewhere can reach the handler. */
-export function unreachableUpstream({ port, publicUrl }: UpstreamSpec): string | undefined {
+export function upstreamProblem({ port, publicUrl }: UpstreamSpec): string | undefined {
   const missing = [
     port === 0 && 'upstream.port, such as 7071, where the handler listens on this machine',
     publicUrl === undefined &&
@@ -123,7 +123,7 @@ function checkCertificate({ error, config, scenario }: ScenarioFile): void {
   error('client-certificate', config.at('keyFile'), message);
 }
 
-export const hostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
+export const signInHostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
 
 interface SignInRefusal {
   readonly why: 'http' | 'insecureTls' | 'caFile' | 'host';
@@ -147,7 +147,7 @@ export function signInRefusal(
   const host = hostOf(endpoint) ?? '';
   if (serviceOfHost(host) !== undefined) return undefined;
   const names = azureServices.map((service) => services[service].name).join(' or ');
-  const message = `${host} is not a host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${hostsVariable}.`;
+  const message = `${host} is not a host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${signInHostsVariable}.`;
   return { why: 'host', message };
 }
 
@@ -167,7 +167,7 @@ function checkSignIn(file: ScenarioFile, target: Place): void {
   report('connection-string', config.at(why) ?? target, message);
 }
 
-export const secretInFile = 'secret-in-file';
+export const secretInFileCode = 'secret-in-file';
 const maximumFindings = 20;
 const longestString = 2000;
 
@@ -190,7 +190,7 @@ export function reportSecrets({ text, warning }: Reading): void {
     // Inside a flow map the braces of a reference would end the value.
     const instead = line.includes('{') ? undefined : '${secret:accessKey}';
     const place = { offset: start, length: key.length };
-    warning(secretInFile, place, secretWords('An access key'), instead);
+    warning(secretInFileCode, place, secretWords('An access key'), instead);
   }
 }
 
@@ -198,16 +198,16 @@ export function reportSecrets({ text, warning }: Reading): void {
 function reportLiterals(file: ScenarioFile): void {
   const { config, scenario, targetKey } = file;
   const warn = (place: Place, what: string): void => {
-    if (place.override === undefined) file.warning(secretInFile, place, secretWords(what));
+    if (place.override === undefined) file.warning(secretInFileCode, place, secretWords(what));
   };
   let looks = 0;
   const visit = (node: Node | null | undefined, keys: readonly string[], words?: string): void => {
-    const value = file.follow(node);
-    if (file.full() || keys.length > deepestSecret || (looks += 1) > mostLooks) return;
+    const value = file.resolve(node);
+    if (file.isFull() || keys.length > deepestSecret || (looks += 1) > mostLooks) return;
     if (isMap(value))
       for (const pair of value.items) {
         if (!isScalar(pair.key)) continue;
-        const name = nameOf(pair.key);
+        const name = scalarText(pair.key);
         visit(pair.value as Node | null, [...keys, name], wordsFor([...keys, name]) ?? words);
       }
     else if (isSeq(value)) {
@@ -216,7 +216,7 @@ function reportLiterals(file: ScenarioFile): void {
       const open = isCommand ? replaceInCommand(items.map(String), () => '') : [];
       for (const [at, item] of items.entries())
         visit(item, keys, isCommand && open[at] !== String(item) ? 'A secret' : words);
-    } else if (isScalar(value) && words !== undefined && isLiteral(sourceOf(value)))
+    } else if (isScalar(value) && words !== undefined && isLiteral(scalarText(value)))
       warn(contentPlace(file, value), words);
   };
   for (const name of ['accessToken', 'keyPassword', 'headers', 'query', 'identities', 'observe'])
@@ -253,17 +253,17 @@ function carriesSecret(url: string): boolean {
 }
 
 function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | undefined {
-  const node = reading.follow(value);
-  return isScalar(node) && !isNothing(node) ? node : undefined;
+  const node = reading.resolve(value);
+  return isScalar(node) && !isEmptyNode(node) ? node : undefined;
 }
 
 function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
-  const node = reading.follow(target?.value);
+  const node = reading.resolve(target?.value);
   const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node];
   return nodes.flatMap((value) => {
     const scalar = scalarOf(reading, value);
     if (scalar === undefined) return [];
-    const whole = sourceOf(scalar);
+    const whole = scalarText(scalar);
     const parts = whole.split(',');
     let offset = 0;
     return parts.flatMap((part) => {

@@ -7,7 +7,7 @@ import { sourcesOfStreams } from '../../usecases/streams';
 import { hubRunOf, type HubRun, isRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario, ScenarioEntry } from '../scenario';
-import { behindOf } from '../target/targetKinds';
+import { targetRole } from '../target/targetKinds';
 
 /** What can be parsed and estimated, but not run. */
 interface Obstacle {
@@ -128,7 +128,7 @@ interface MeasureProblem {
   readonly message: string;
 }
 
-export const needsContract = ({ audience, ownCall, session }: HubRun): boolean =>
+export const needsBenchContract = ({ audience, ownCall, session }: HubRun): boolean =>
   audience !== 'nobody' && (ownCall ?? session) === undefined;
 
 /** Undefined where the entry fits the contract `Measure(ticks, payload)`, or needs none. */
@@ -141,7 +141,7 @@ export function measureProblem({
   readonly run: HubRun;
   readonly payload: { readonly sizes: readonly PayloadSize[]; readonly content: unknown };
 }): MeasureProblem | undefined {
-  if (!needsContract(run)) return undefined;
+  if (!needsBenchContract(run)) return undefined;
   if (run.message?.measureMethod === undefined)
     return { message: `The dialect measure has no hub method for ${name}.` };
   if (payload.content === 'binary') {
@@ -169,7 +169,7 @@ function sendsTicks({ name, parameters }: ScenarioEntry, dialect: string): boole
   const useCase = findUseCase(name);
   if (useCase === undefined) return false;
   const run = hubRunOf(useCase, parameters);
-  if (run.ownCall === undefined) return dialect === 'measure' && needsContract(run);
+  if (run.ownCall === undefined) return dialect === 'measure' && needsBenchContract(run);
   // A placeholder is a number where it is the whole text.
   return `${run.ownCall.arguments}${run.streams?.own?.items ?? ''}`.includes('"{ticks}"');
 }
@@ -181,8 +181,8 @@ function classicObstacle(scenario: Scenario): string | undefined {
   if (entry !== undefined) return entry;
   const { speaksHub, name } = services[service];
   if (!speaksHub) return `Clients of ${name} have protocols of their own: remove connectionType.`;
-  const isUnderService = behindOf(target) === 'service';
-  if (isUnderService || (isAzure(service) && behindOf(target) !== 'userHub'))
+  const isUnderService = targetRole(target) === 'service';
+  if (isUnderService || (isAzure(service) && targetRole(target) !== 'userHub'))
     return `Clients of ASP.NET SignalR reach ${name} through an app of .NET Framework, which a run does not start: write the URL of the app as webAppTarget, with the name of its hub behind it.`;
   if (driver === 'sdk')
     return 'The official client of driver: sdk speaks to ASP.NET Core SignalR only: leave driver out with connectionType: AspNet.';

@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { findUseCase, useCases } from '../../usecases/registry';
-import { nameOf } from '../read/readValue';
-import { didYouMean, question, quotable } from '../text/words';
+import { scalarText } from '../read/readValue';
+import { didYouMean, suggestion, safeExcerpt } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 
 export interface PipelineStep {
@@ -19,17 +19,17 @@ export function reportStep(step: PipelineStep, message: string, at = step.node):
 }
 
 export const stepName = ({ number, method }: PipelineStep): string =>
-  `Step ${number} (${quotable(method)})`;
+  `Step ${number} (${safeExcerpt(method)})`;
 
 export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): PipelineStep[] {
-  const list = reading.follow(value);
+  const list = reading.resolve(value);
   if (!isSeq(list) || list.items.length === 0) {
     const message = 'Pipeline must be a list of steps, each a list of methods: `- - Method: …`.';
     reading.error('pipeline-file', key, message);
     return [];
   }
   return list.items.flatMap((item, index) => {
-    const inner = reading.follow(item as Node | null);
+    const inner = reading.resolve(item as Node | null);
     const methods = isSeq(inner) ? (inner.items as Node[]) : [];
     if (methods.length === 0) {
       const message = `Step ${index + 1} must be a list of methods: \`- - Method: …\`.`;
@@ -40,7 +40,7 @@ export function readPipelineSteps(reading: Reading, key: Scalar, value: Node): P
 }
 
 function readStep(reading: Reading, number: number, item: Node): PipelineStep | undefined {
-  const map = reading.follow(item);
+  const map = reading.resolve(item);
   const scalars = isMap(map) ? scalarsOf(reading, map) : new Map<string, Scalar>();
   const method = scalars.get('Method');
   if (method === undefined) {
@@ -57,8 +57,8 @@ function readStep(reading: Reading, number: number, item: Node): PipelineStep | 
   const step: PipelineStep = {
     reading,
     number,
-    method: nameOf(method),
-    type: type === undefined ? '' : nameOf(type),
+    method: scalarText(method),
+    type: type === undefined ? '' : scalarText(type),
     node: method,
     parameters,
   };
@@ -70,11 +70,11 @@ function reportUnknownKeys(step: PipelineStep, map: YAMLMap): void {
   const names = parametersOf(step.method);
   if (names === undefined) return;
   for (const { key } of map.items) {
-    const name = isScalar(key) ? nameOf(key) : '';
+    const name = isScalar(key) ? scalarText(key) : '';
     const bare = name.replace('Parameter.', '');
     if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
     const meant = didYouMean(bare, names);
-    const message = `${stepName(step)}: there is no key "${quotable(name)}", so it is not read.${question(meant && `Parameter.${meant}`)}`;
+    const message = `${stepName(step)}: there is no key "${safeExcerpt(name)}", so it is not read.${suggestion(meant && `Parameter.${meant}`)}`;
     step.reading.warning('unknown-key', key as Node, message);
   }
 }
@@ -82,8 +82,8 @@ function reportUnknownKeys(step: PipelineStep, map: YAMLMap): void {
 function scalarsOf(reading: Reading, map: YAMLMap): Map<string, Scalar> {
   const scalars = new Map<string, Scalar>();
   for (const { key, value } of map.items) {
-    const node = reading.follow((value ?? null) as Node | null);
-    if (isScalar(key) && isScalar(node) && node.value !== null) scalars.set(nameOf(key), node);
+    const node = reading.resolve((value ?? null) as Node | null);
+    if (isScalar(key) && isScalar(node) && node.value !== null) scalars.set(scalarText(key), node);
   }
   return scalars;
 }

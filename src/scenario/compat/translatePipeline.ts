@@ -4,9 +4,9 @@ import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAML
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
-import { nameOf } from '../read/readValue';
+import { scalarText } from '../read/readValue';
 import { looksLikeConnectionString } from '../target/targetKinds';
-import { didYouMean, question, quotable } from '../text/words';
+import { didYouMean, suggestion, safeExcerpt } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 import {
   isSendingMethod,
@@ -25,7 +25,7 @@ interface Translation {
 
 export function pipelineIn(root: YAMLMap): { key: Scalar; value: Node } | undefined {
   for (const { key, value } of root.items) {
-    if (isScalar(key) && nameOf(key) === 'Pipeline' && value !== null)
+    if (isScalar(key) && scalarText(key) === 'Pipeline' && value !== null)
       return { key, value: value as Node };
   }
   return undefined;
@@ -43,7 +43,7 @@ export function translatePipeline(reading: Reading, root: YAMLMap): Translation 
   if (entries.length === 1) scenario.set('scenario', entries[0]!);
   else scenario.set('scenarios', entries);
   merge(scenario, keysBeside(reading, root));
-  if (reading.full() || reading.problems().some(({ severity }) => severity === 'error'))
+  if (reading.isFull() || reading.problems().some(({ severity }) => severity === 'error'))
     return undefined;
   const lines = [{ text: 'mode: simple', source: key }, ...linesOf(scenario, key)];
   const text = lines.map((line) => `${line.text}\n`).join('');
@@ -89,7 +89,7 @@ function keysBeside(reading: Reading, root: YAMLMap): Keys {
   const keys = keysIn(root);
   for (const name of [...pipelineKeys, 'mode']) keys.delete(name);
   for (const { key, value } of root.items)
-    if (isScalar(key) && keys.has(nameOf(key)))
+    if (isScalar(key) && keys.has(scalarText(key)))
       visit(value as Node | null, {
         Alias(_, alias) {
           const message = 'Beside a pipeline aliases are not followed: write the value out.';
@@ -104,7 +104,7 @@ function keysIn(map: YAMLMap): Keys {
   for (const { key, value } of map.items)
     if (isScalar(key))
       keys.set(
-        nameOf(key),
+        scalarText(key),
         isMap(value) ? keysIn(value) : ((value as Node | null) ?? scalar(null, key)),
       );
   return keys;
@@ -132,14 +132,14 @@ function isOneRun(steps: readonly PipelineStep[]): boolean {
   for (const step of others) {
     if (pipelineMethods.includes(step.method)) continue;
     const meant = didYouMean(step.method, pipelineMethods);
-    report(step, `there is no such method.${question(meant)}`);
+    report(step, `there is no such method.${suggestion(meant)}`);
   }
   const created = others.filter(({ method }) => method.startsWith('Create'));
   if (created.length === 0)
     report(steps[0]!, 'the pipeline creates no connections: CreateConnection is missing.');
   const second = otherConnections(created, sends) ?? notSideBySide(sends);
   if (second !== undefined) {
-    const what = created.includes(second) ? 'other connections' : quotable(sends[0]!.method);
+    const what = created.includes(second) ? 'other connections' : safeExcerpt(sends[0]!.method);
     const message = `this is a mix: it runs beside or after ${what}. Write a file for each Type, or a scenario with \`scenarios\` over the same connections.`;
     report(second, message);
   }
@@ -263,7 +263,7 @@ function holding(steps: readonly PipelineStep[], config: Keys, created: Scalar):
 }
 
 const hubKey = (hub: Scalar): string =>
-  looksLikeConnectionString(nameOf(hub)) ? 'connectionString' : 'webAppTarget';
+  looksLikeConnectionString(scalarText(hub)) ? 'connectionString' : 'webAppTarget';
 
 const parameterNames: readonly (readonly [parameter: string, key: string])[] = [
   ['Interval', 'sendingInterval'],
@@ -325,7 +325,7 @@ function reportParts(
 }
 
 const isByGroup = (mode: Scalar | undefined): mode is Scalar =>
-  mode !== undefined && nameOf(mode).toLowerCase() === 'group';
+  mode !== undefined && scalarText(mode).toLowerCase() === 'group';
 
 function parametersOf({ method, parameters }: PipelineStep): Keys {
   const keys: Keys = new Map();

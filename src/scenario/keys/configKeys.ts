@@ -5,7 +5,16 @@ import { connectionNames } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 import { dataKeys, identityKeys, identityKinds } from './identityKeys';
-import { anyCase, choice, entries, type Fields, flag, keyOf, section, text } from './keySpec';
+import {
+  anyCasePattern,
+  choice,
+  entries,
+  type Fields,
+  flag,
+  keyOf,
+  section,
+  text,
+} from './keySpec';
 
 const [texts, targets, list] = [keyOf('texts'), keyOf('targets'), keyOf('list')];
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
@@ -17,7 +26,7 @@ const observeKeys = listOf({
       references: true,
       optional: true,
       // References are checked when the run begins.
-      pattern: `^\\s*(?:${anyCase('http')}[sS]?://[^\\s/?#]+(?:[/?]\\S*)?\\s*|[^]*\\$\\{[^]*)$`,
+      pattern: `^\\s*(?:${anyCasePattern('http')}[sS]?://[^\\s/?#]+(?:[/?]\\S*)?\\s*|[^]*\\$\\{[^]*)$`,
       says: 'This is not a URL of an endpoint. Write the whole of it, such as http://localhost:5000/metrics.',
     },
     'URL of an endpoint of the server that answers with metrics in the Prometheus text format, such as `http://localhost:5000/metrics`. It is read once a second.',
@@ -44,7 +53,7 @@ const observeKeys = listOf({
     {
       references: true,
       optional: true,
-      pattern: `^\\s*(?:/${anyCase('subscriptions')}/[^/]+/${anyCase('resourceGroups')}/[^/]+/${anyCase('providers/Microsoft.SignalRService').replace('.', '\\.')}/(?:${anyCase('SignalR')}|${anyCase('WebPubSub')})/[^/]+|[^]*\\$\\{[^]*)$`,
+      pattern: `^\\s*(?:/${anyCasePattern('subscriptions')}/[^/]+/${anyCasePattern('resourceGroups')}/[^/]+/${anyCasePattern('providers/Microsoft.SignalRService').replace('.', '\\.')}/(?:${anyCasePattern('SignalR')}|${anyCasePattern('WebPubSub')})/[^/]+|[^]*\\$\\{[^]*)$`,
       says: 'This is not a resource of Azure SignalR Service or Azure Web PubSub. Copy its resource id from the portal: /subscriptions/…/providers/Microsoft.SignalRService/SignalR/NAME.',
     },
     'Resource of Azure SignalR Service or Azure Web PubSub whose metrics are read from Azure Monitor: its resource id, `/subscriptions/…/SignalR/NAME`.',

@@ -1,6 +1,6 @@
 import { identityNames } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
-import { anyCase, choice, type Fields, keyOf, text } from './keySpec';
+import { anyCasePattern, choice, type Fields, keyOf, text } from './keySpec';
 
 const [texts, list, values] = [keyOf('texts'), keyOf('list'), keyOf('values')];
 const [count, duration, rate] = [keyOf('count'), keyOf('duration'), keyOf('rate')];
@@ -50,7 +50,7 @@ const identitySpecs = {
     {
       references: true,
       placeholders: identityNames,
-      pattern: `^(?:${anyCase('http')}[sS]?://|\\$\\{)`,
+      pattern: `^(?:${anyCasePattern('http')}[sS]?://|\\$\\{)`,
       says: 'url must be the whole URL of the token endpoint, such as https://….',
     },
     'Token endpoint, called once for each identity before connections open. It answers as a `command` prints.',

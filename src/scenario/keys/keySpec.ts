@@ -61,14 +61,14 @@ export interface KeySpec extends Omit<ParameterSpec, 'type'> {
 export type Kinds = Readonly<Record<string, readonly string[]>>;
 
 /** Before a kind is chosen, keys that all kinds share. */
-export function belongs(kinds: Kinds, name: string, present: ReadonlySet<string>): boolean {
+export function belongsToKind(kinds: Kinds, name: string, present: ReadonlySet<string>): boolean {
   const kind = Object.keys(kinds).find((each) => present.has(each));
   if (kind !== undefined) return kinds[kind]!.includes(name);
   return Object.hasOwn(kinds, name) || Object.values(kinds).every((all) => all.includes(name));
 }
 
 /** Durations are fields in milliseconds. */
-export const fieldOf = ({ name, type }: Pick<KeySpec, 'name' | 'type'>): string =>
+export const fieldName = ({ name, type }: Pick<KeySpec, 'name' | 'type'>): string =>
   type === 'duration' ? `${name}Ms` : name;
 
 type Specs = Readonly<Record<string, { readonly type: string }>>;
@@ -106,7 +106,7 @@ export type Fields<Of extends Specs, Always extends string = never> = {
 };
 
 /** For the schema, whose patterns have no flags. */
-export const anyCase = (text: string): string =>
+export const anyCasePattern = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 
 /** Names of HTTP headers (RFC 9110, section 5.1: a token). */
@@ -115,7 +115,7 @@ export const headerNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
 export const withoutDefault = ({ default: _ofOne, ...spec }: KeySpec): KeySpec => spec;
 
 /** Whether the value is one YAML scalar that is read by its description alone. */
-export function isPlain(spec: KeySpec): spec is KeySpec & ParameterSpec {
+export function isScalarSpec(spec: KeySpec): spec is KeySpec & ParameterSpec {
   return ![
     ...['targets', 'texts', 'senders', 'useCase', 'parameters', 'section', 'entries'],
     ...['values', 'metric', 'limit', 'value'],

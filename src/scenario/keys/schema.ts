@@ -5,13 +5,13 @@ import { targetPatterns } from '../target/targetKinds';
 import { hubUrlPattern } from '../target/hubUrl';
 import {
   headerNamePattern,
-  isPlain,
+  isScalarSpec,
   withoutDefault,
   type KeySpec,
   type PlainSpec,
 } from './keySpec';
 import { mostDurations, mostSteps } from '../../usecases/sessionSteps';
-import { shownNumber } from '../text/words';
+import { formatNumber } from '../text/words';
 import { stepKeys, stepKinds, type StepKind } from './stepKeys';
 import { allParameters, maximumEntries, maximumRules, pipelineKeys, topKeys } from './scenarioKeys';
 
@@ -76,13 +76,13 @@ function sectionSchema(keys: readonly KeySpec[]): Json {
 }
 
 function keySchema(spec: KeySpec): Json {
-  return { description: descriptionOf(spec), ...valueSchema(spec) };
+  return { description: keyDescription(spec), ...valueSchema(spec) };
 }
 
-export function descriptionOf(spec: KeySpec): string {
+export function keyDescription(spec: KeySpec): string {
   const fixed =
     typeof spec.default === 'number'
-      ? shownNumber(spec.type as 'count', spec.default)
+      ? formatNumber(spec.type as 'count', spec.default)
       : spec.default;
   const fallback = fixed ?? spec.defaultText;
   const sentences = [
@@ -94,7 +94,7 @@ export function descriptionOf(spec: KeySpec): string {
 }
 
 function valueSchema(spec: KeySpec): Json {
-  if (isPlain(spec)) {
+  if (isScalarSpec(spec)) {
     const plain = plainSchema(spec);
     if (spec.several !== undefined) return orSeveral(spec, plain);
     if (spec.keys === undefined) return plain;
@@ -154,7 +154,7 @@ function valueSchema(spec: KeySpec): Json {
         properties: Object.fromEntries(
           [...allParameters].map(([name, { spec: parameter }]) => [
             name,
-            { description: descriptionOf(parameter) },
+            { description: keyDescription(parameter) },
           ]),
         ),
       });
@@ -176,7 +176,7 @@ const ruleOf = ({ type }: KeySpec): string => `objective-${type}`;
 
 /** Objectives with the same unit have the same schema. */
 function ruleSchemas(): Record<string, Json> {
-  const keys = topKeys.flatMap((section) => section.keys ?? []).filter(isPlain);
+  const keys = topKeys.flatMap((section) => section.keys ?? []).filter(isScalarSpec);
   return Object.fromEntries(
     keys.flatMap((spec) => {
       if (spec.keys === undefined) return [];

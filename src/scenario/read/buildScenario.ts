@@ -29,14 +29,20 @@ import {
   type ObserveSpec,
   type PushSpec,
 } from '../scenario';
-import { rateCeilingOf, rateOf, usualRange, peakOf, stagesMs } from '../steps';
+import {
+  highestSessionRate,
+  plannedRate,
+  defaultSearchRange,
+  peakSenders,
+  stagesDurationMs,
+} from '../steps';
 import { searchKinds } from '../../base/searchSummary';
-import { behindOf, hostsOf, type TargetSpec } from '../target/targetKinds';
+import { targetRole, hostsOf, type TargetSpec } from '../target/targetKinds';
 import type { Place, Reading } from '../text/scenarioReading';
 import { readEntries, startOf, type ReadEntry } from './readEntries';
 import {
   choiceIn,
-  fieldsOf,
+  pickFields,
   numberIn,
   readSection,
   sectionIn,
@@ -45,11 +51,11 @@ import {
   sectionOf,
   textIn,
 } from './readSection';
-import { type Written, isNothing, sourceOf } from './readValue';
+import { type Written, isEmptyNode, scalarText } from './readValue';
 import { readRules, readSlo } from './readRules';
 import { readIdentities } from './readIdentities';
 import { readTarget } from './readTarget';
-import { quotable } from '../text/words';
+import { safeExcerpt } from '../text/words';
 
 const usualWarmupMs = 5000;
 export const usualCounterFile = 'counters.txt';
@@ -100,7 +106,7 @@ interface ReadParts extends Pick<ScenarioFile, 'top' | 'config' | 'entries'> {
 function buildScenario(reading: Reading, parts: ReadParts): Scenario {
   const { top, config, entries, target, slo } = parts;
   const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
-  const fields = fieldsOf(config, plainKeys) as PlainFields;
+  const fields = pickFields(config, plainKeys) as PlainFields;
   const { connections, baseSending, singleStepDurationMs } = fields;
   const [upstream, data] = [sectionIn(config, 'upstream'), sectionIn(config, 'data')];
   const identities = readIdentities(reading, config);
@@ -120,9 +126,9 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
       ? config.values.get('repair') === true
       : kind === 'perf' && top.written.has('kind'),
     baseSending: Math.min(connections, baseSending),
-    ...(upstream && { upstream: fieldsOf(upstream, upstreamKeys) as UpstreamSpec }),
+    ...(upstream && { upstream: pickFields(upstream, upstreamKeys) as UpstreamSpec }),
     ...(identities !== undefined && { identities }),
-    ...(data?.values.has('file') && { data: fieldsOf(data, dataKeys) as DataSpec }),
+    ...(data?.values.has('file') && { data: pickFields(data, dataKeys) as DataSpec }),
     ...(localAddresses !== undefined && { localAddresses }),
     ...(observe !== undefined && observe.length > 0 && { observe }),
     ...(pushes !== undefined && pushes.length > 0 && { pushes }),
@@ -163,13 +169,13 @@ function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[
   const notOfHubs = known.find((service) => !services[service].speaksHub);
   if (notOfHubs !== undefined) return notOfHubs;
   const rest = entries.some(({ useCase }) => isRest(useCase));
-  return rest || behindOf(target) === 'service' ? usualService : 'hub';
+  return rest || targetRole(target) === 'service' ? usualService : 'hub';
 }
 
 function searchOf(search: Section, scenario: Scenario): SearchSpec {
   const of = choiceIn(search, 'of', searchKinds)!;
-  const range = usualRange(scenario, of, { to: numberIn(search, 'to') });
-  const ceiling = of === 'rate' ? rateCeilingOf(scenario) : Infinity;
+  const range = defaultSearchRange(scenario, of, { to: numberIn(search, 'to') });
+  const ceiling = of === 'rate' ? highestSessionRate(scenario) : Infinity;
   return {
     of,
     from: Math.min(numberIn(search, 'from') ?? range.from, ceiling),
@@ -186,7 +192,7 @@ function withStages(reading: Reading, config: Section, scenario: Scenario): Scen
   if (stages === undefined) return scenario;
   const from = config.written.has('baseSending') ? scenario.baseSending : 0;
   const spec: StagesSpec = { from, stages };
-  const lengthMs = stagesMs(stages);
+  const lengthMs = stagesDurationMs(stages);
   if (lengthMs === 0) {
     const message = 'The stages take no time. Write over or hold into one of them.';
     reading.error('empty-value', config.written.get('stages')?.key, message);
@@ -194,7 +200,7 @@ function withStages(reading: Reading, config: Section, scenario: Scenario): Scen
   }
   return {
     ...scenario,
-    ...{ stages: spec, baseSending: Math.min(scenario.connections, peakOf(spec)) },
+    ...{ stages: spec, baseSending: Math.min(scenario.connections, peakSenders(spec)) },
     ...{ step: 0, sendingSteps: 0, singleStepDurationMs: lengthMs },
     // Nobody sends before the first stage.
     ...(!config.written.has('warmup') && {
@@ -206,7 +212,7 @@ function withStages(reading: Reading, config: Section, scenario: Scenario): Scen
 function ratePerSender(scenario: Scenario): number {
   const { connections } = scenario;
   const everybody = { ...scenario, baseSending: connections, step: 0, sendingSteps: 0 };
-  return rateOf(everybody) / connections;
+  return plannedRate(everybody) / connections;
 }
 
 function stageOf(stage: Section, perSender: number): StageSpec[] {
@@ -276,16 +282,16 @@ function isIpv6(text: string): boolean {
 
 export function readLocalAddresses(reading: Reading, config: Section): string[] | undefined {
   const written = config.written.get('localAddresses');
-  const node = reading.follow(written?.value);
-  if (written === undefined || isNothing(node)) return undefined;
+  const node = reading.resolve(written?.value);
+  if (written === undefined || isEmptyNode(node)) return undefined;
   const items = isSeq(node) ? (node.items as Node[]) : [node];
   const found = items.flatMap((item) => {
-    const scalar = reading.follow(item);
-    const text = isScalar(scalar) ? sourceOf(scalar).replace(/^\[(.*)\]$/, '$1') : '';
+    const scalar = reading.resolve(item);
+    const text = isScalar(scalar) ? scalarText(scalar).replace(/^\[(.*)\]$/, '$1') : '';
     return text.split(',').flatMap((each) => {
       const address = each.trim();
       if (ipv4.test(address) || isIpv6(address)) return [address];
-      const message = `"${quotable(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
+      const message = `"${safeExcerpt(address)}" in localAddresses is not an IP address; write one of this machine, such as 127.0.0.2.`;
       reading.error('local-address', item, message);
       return [];
     });

@@ -1,10 +1,10 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, YAMLMap, type Node } from 'yaml';
-import { didYouMean, quotable } from '../text/words';
+import { didYouMean, safeExcerpt } from '../text/words';
 import type { KeySpec } from '../keys/keySpec';
 import type { Reading } from '../text/scenarioReading';
 import { allParameters, topKeys } from '../keys/scenarioKeys';
 import { readYaml } from '../text/yamlDocument';
-import { homesOf } from './readSection';
+import { sectionsWithKey } from './readSection';
 
 /** A value that replaces or adds a key of the file: `--set config.connections=100`. */
 export interface Override {
@@ -23,7 +23,7 @@ export function applyOverrides(reading: Reading, root: YAMLMap, all: readonly Ov
 }
 
 function report(reading: Reading, path: string, code: string, message: string): void {
-  reading.error(code, { offset: 0, length: 0, override: quotable(path) }, message);
+  reading.error(code, { offset: 0, length: 0, override: safeExcerpt(path) }, message);
 }
 
 /** Names of percentiles and headers may have dots themselves. */
@@ -73,7 +73,7 @@ function keyAt(path: string, specs: readonly KeySpec[], named: Named): KeySpec |
 
 function unknownPath(keys: readonly string[], name: string, names: readonly string[]): string {
   const where = keys.length === 0 ? 'at the top' : `in ${keys.join('.')}`;
-  const homes = homesOf(name).filter((home) => home !== keys.join('.'));
+  const homes = sectionsWithKey(name).filter((home) => home !== keys.join('.'));
   const meant = didYouMean(name, names);
   const hint =
     meant !== undefined
@@ -81,7 +81,7 @@ function unknownPath(keys: readonly string[], name: string, names: readonly stri
       : homes.length > 0
         ? ` It belongs in ${homes.join(' or ')}.`
         : '';
-  return `there is no key "${quotable(name)}" ${where}.${hint}`;
+  return `there is no key "${safeExcerpt(name)}" ${where}.${hint}`;
 }
 
 function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Override): void {
@@ -91,7 +91,7 @@ function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Ove
     const last = depth === keys.length - 1;
     if (isSeq(holder)) {
       const item: unknown = holder.items[Number(name)];
-      const next = reading.follow((item ?? null) as Node | null);
+      const next = reading.resolve((item ?? null) as Node | null);
       if (next === undefined) {
         report(reading, path, 'unknown-key', `there is no entry ${name} in the file.`);
         return;
@@ -107,7 +107,7 @@ function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Ove
     }
     const known = holder.items.findIndex((item) => isScalar(item.key) && item.key.value === name);
     const old = known === -1 ? null : ((holder.items[known]!.value ?? null) as Node | null);
-    const inside = last ? undefined : reading.follow(old);
+    const inside = last ? undefined : reading.resolve(old);
     if (inside !== undefined && !(isScalar(inside) && inside.value === null)) {
       holder = inside;
       continue;
@@ -119,7 +119,7 @@ function setValue(reading: Reading, root: YAMLMap, keys: string[], override: Ove
     // `search` alone asks for a search by what the file says of it, `search=false` leaves it out.
     const isSearch = last && path === 'search';
     const opens = isSearch && value === '';
-    if (opens && isMap(reading.follow(old))) return;
+    if (opens && isMap(reading.resolve(old))) return;
     if (isSearch && value === 'false') {
       if (known !== -1) holder.items.splice(known, 1);
       return;

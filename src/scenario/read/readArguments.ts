@@ -15,15 +15,15 @@ import {
 import { isRowName } from '../../base/personalText';
 import type { Parameters } from '../../usecases/parameters';
 import type { Place, Reading } from '../text/scenarioReading';
-import { didYouMean, question, quotable } from '../text/words';
+import { didYouMean, suggestion, safeExcerpt } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
 import type { Section } from './readSection';
 import {
   valueReader,
   checkReferences,
-  isBelow,
-  isNothing,
-  nameOf,
+  staysInFolder,
+  isEmptyNode,
+  scalarText,
   partOf,
   type Written,
 } from './readValue';
@@ -39,7 +39,7 @@ export function withArguments(reading: Reading, section: Section, plain: Paramet
   };
 }
 
-export interface KeptNames {
+export interface StoredNames {
   readonly all: ReadonlySet<string>;
   readonly before: ReadonlySet<string>;
 }
@@ -49,7 +49,7 @@ export function readJson(
   reading: Reading,
   section: Section,
   key: ListKey,
-  kept?: KeptNames,
+  kept?: StoredNames,
 ): string | undefined {
   const written = section.written.get(key);
   if (written === undefined) return undefined;
@@ -86,7 +86,7 @@ function readList(
   reading: Reading,
   key: ListKey,
   written: Written,
-  kept: KeptNames | undefined,
+  kept: StoredNames | undefined,
 ): unknown[] {
   const { place } = written;
   const node = listOfText(reading, written);
@@ -109,7 +109,7 @@ function readList(
     return node.items.map((item) => read(item as Node | null));
   }
   const { item, without } = lists[key];
-  if (isNothing(node) || isSeq(node))
+  if (isEmptyNode(node) || isSeq(node))
     reading.error('empty-value', place, `${key} has no value. ${without}`);
   else {
     const message = `${key} must be a list: one line for each ${item} that begins with "- ".`;
@@ -120,7 +120,7 @@ function readList(
 
 /** `--set` gives a list as text. */
 export function listOfText(reading: Reading, { value, place }: Written): Node | undefined {
-  const node = reading.follow(value);
+  const node = reading.resolve(value);
   if (isScalar(node) && typeof node.value === 'string' && place.override !== undefined)
     return readYaml(node.value).document?.contents ?? node;
   return node;
@@ -130,7 +130,7 @@ export function listOfText(reading: Reading, { value, place }: Written): Node | 
 function forgottenQuotes({ error }: Reading, map: Node, holder: Place): string | undefined {
   if (!isMap(map) || map.flow !== true || map.items.length !== 1) return undefined;
   const { key, value } = map.items[0]!;
-  const written = isScalar(key) ? nameOf(key) : '';
+  const written = isScalar(key) ? scalarText(key) : '';
   const isEmpty = ((isScalar(value) ? value.value : value) ?? null) === null;
   if (!isEmpty || !placeholderNames.includes(written.replace(/:.*/, ''))) return undefined;
   const text = `'{${written}}'`;
@@ -145,7 +145,7 @@ function checkText(
   key: ListKey,
   text: string,
   place: Place,
-  kept: KeptNames | undefined,
+  kept: StoredNames | undefined,
 ): void {
   const { bad, parts } = partsOf(text, kept && ((name) => kept.all.has(name)));
   for (const each of bad) reportPlaceholder(reading, text, place, each, kept);
@@ -156,7 +156,7 @@ function checkText(
       const at = { offset: text.indexOf(written), length: written.length };
       const message = `${written} is used before it is kept: the step that keeps it must come before this one.`;
       reading.error('kept-later', partOf(reading, place, text, at), message);
-    } else if (part.name === 'file' && !isBelow(part.file)) {
+    } else if (part.name === 'file' && !staysInFolder(part.file)) {
       const message =
         'Files must lie beside the scenario file or below it: their content is sent to the target.';
       reading.error('payload-file', place, message);
@@ -170,7 +170,7 @@ function reportPlaceholder(
   text: string,
   place: Place,
   bad: BadPlaceholder,
-  kept: KeptNames | undefined,
+  kept: StoredNames | undefined,
 ): void {
   const { length, name, problem } = bad;
   const at = partOf(reading, place, text, bad);
@@ -186,7 +186,7 @@ function reportPlaceholder(
     ...keptNames.map((each) => `{${each}}`),
     ...placeholderWords.map(({ written: each }) => each),
   ].join(', ');
-  const message = `There is no placeholder {${quotable(name)}}.${question(meant)} Known are ${known}; {{ stands for a brace.`;
+  const message = `There is no placeholder {${safeExcerpt(name)}}.${suggestion(meant)} Known are ${known}; {{ stands for a brace.`;
   reading.error('placeholder', at, message, at.length === length ? meant : undefined);
 }
 

@@ -13,16 +13,16 @@ import {
 } from '../keys/scenarioKeys';
 import type { ScenarioEntry, SenderShare } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
-import { didYouMean, listed, question, quotable } from '../text/words';
+import { didYouMean, joinWords, suggestion, safeExcerpt } from '../text/words';
 import { withArguments } from './readArguments';
 import { withSteps } from './readSteps';
 import { readSection, reportUnknownKey, sectionOf, type Section } from './readSection';
-import { isNothing, readValue, sourceOf, type Written } from './readValue';
+import { isEmptyNode, readValue, scalarText, type Written } from './readValue';
 
 export interface ReadEntry {
   readonly useCase: UseCase;
   /** False: the name is unknown, and `useCase` stands in for it. */
-  readonly named: boolean;
+  readonly isKnown: boolean;
   readonly entry: ScenarioEntry;
   readonly section: Section;
   readonly parameters: Section;
@@ -40,9 +40,9 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
   const { error } = reading;
   const single = top.written.get('scenario');
   const several = top.written.get('scenarios');
-  const list = reading.follow(several?.value);
+  const list = reading.resolve(several?.value);
   const mix = isSeq(list) ? (list.items as Node[]) : [];
-  if (!isSeq(list) && !isNothing(list)) {
+  if (!isSeq(list) && !isEmptyNode(list)) {
     const message = 'scenarios must be a list: each use case begins with "- name: …".';
     error('wrong-type', several?.place, message);
   } else if (mix.length === 0) {
@@ -63,7 +63,7 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
     error('above-bounds', several?.key, message);
   }
   return mix.slice(0, maximumEntries).map((item, index) => {
-    const node = reading.follow(item);
+    const node = reading.resolve(item);
     const map = isMap(node) ? node : undefined;
     if (!map) error('wrong-type', item, 'Each entry of scenarios is a map with a name.');
     const section = sectionOf(reading, `scenarios.${index}`, entryKeys, map);
@@ -74,7 +74,7 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
 }
 
 function readEntry(reading: Reading, section: Section, place: Place): ReadEntry {
-  const { useCase, named } = readUseCase(reading, section.written.get('name'));
+  const { useCase, isKnown: named } = readUseCase(reading, section.written.get('name'));
   const path = `${section.path}.parameters`;
   const holder = section.written.get('parameters');
   const parameters = readSection(reading, path, useCase.parameters, holder, (key, name) =>
@@ -93,7 +93,7 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
       : plain;
   return {
     useCase,
-    named,
+    isKnown: named,
     section,
     parameters,
     entry: { name: useCase.name, parameters: values, ...(senders && { senders }) },
@@ -102,32 +102,32 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
 }
 
 function readUseCase(
-  { follow, error, warning }: Reading,
+  { resolve: follow, error, warning }: Reading,
   written: Written | undefined,
-): Pick<ReadEntry, 'useCase' | 'named'> {
+): Pick<ReadEntry, 'useCase' | 'isKnown'> {
   const standIn = useCases[0]!;
-  if (written === undefined) return { useCase: standIn, named: true };
+  if (written === undefined) return { useCase: standIn, isKnown: true };
   const { place } = written;
   const node = follow(written.value);
   const names = useCases.map((known) => known.name);
   if (!isScalar(node) || node.value === null) {
-    const code = isNothing(node) ? 'empty-value' : 'wrong-type';
-    error(code, place, `name must be one of ${listed(names, 'or')}.`);
-    return { useCase: standIn, named: false };
+    const code = isEmptyNode(node) ? 'empty-value' : 'wrong-type';
+    error(code, place, `name must be one of ${joinWords(names, 'or')}.`);
+    return { useCase: standIn, isKnown: false };
   }
-  const word = sourceOf(node);
+  const word = scalarText(node);
   const useCase = findUseCase(word);
   if (useCase !== undefined) {
     const known = [useCase.name, ...useCase.aliases];
     const right = known.find((text) => text.toLowerCase() === word.toLowerCase())!;
     if (!known.includes(word))
       warning('letter-case', place, `This use case is written ${right}.`, right);
-    return { useCase, named: true };
+    return { useCase, isKnown: true };
   }
   const meant = didYouMean(word, [...names, ...useCases.flatMap((known) => known.aliases)]);
-  const message = `There is no use case "${quotable(word)}".${question(meant)} Known are ${names.join(', ')}.`;
+  const message = `There is no use case "${safeExcerpt(word)}".${suggestion(meant)} Known are ${names.join(', ')}.`;
   error('unknown-use-case', place, message, meant);
-  return { useCase: findUseCase(meant ?? '') ?? standIn, named: false };
+  return { useCase: findUseCase(meant ?? '') ?? standIn, isKnown: false };
 }
 
 type Unknown = Readonly<{ key: Scalar; name: string; path: string }>;
@@ -146,7 +146,7 @@ function reportParameter(reading: Reading, useCase: UseCase | undefined, unknown
 }
 
 function readSenders(reading: Reading, written: Written): SenderShare | undefined {
-  const node = reading.follow(written.value);
+  const node = reading.resolve(written.value);
   const text = isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
   if (text !== undefined && new RegExp(sharePattern).test(text.slice(0, 100).trim())) {
     const share = parseShare(text)!;

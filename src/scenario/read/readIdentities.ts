@@ -4,16 +4,16 @@ import type { Row } from '../../base/rows';
 import { identityKeys, identityKinds, type TokenRule } from '../keys/identityKeys';
 import type { IdentitiesSpec } from '../scenario';
 import type { Reading } from '../text/scenarioReading';
-import { quotable } from '../text/words';
-import { fieldsOf, sectionIn, textIn, type Section } from './readSection';
-import { readRow, checkTexts, sourceOf, type Written } from './readValue';
+import { safeExcerpt } from '../text/words';
+import { pickFields, sectionIn, textIn, type Section } from './readSection';
+import { readRow, checkTexts, scalarText, type Written } from './readValue';
 
 const mostRows = 10_000;
 const mostArguments = 100;
 
 export function readIdentities(reading: Reading, config: Section): IdentitiesSpec | undefined {
   const written = config.written.get('identities');
-  const node = reading.follow(written?.value);
+  const node = reading.resolve(written?.value);
   if (isSeq(node)) return readList(reading, node.items as Node[], written!);
   const section = sectionIn(config, 'identities');
   switch (section?.kind) {
@@ -38,7 +38,7 @@ const fieldsOfKind = <Kind extends keyof typeof identityKinds>(
 ): Omit<Extract<IdentitiesSpec, { kind: Kind }>, 'kind'> => {
   const names: readonly string[] = [kind, ...identityKinds[kind]];
   const specs = identityKeys.filter(({ name }) => names.includes(name));
-  return fieldsOf(section, specs) as ReturnType<typeof fieldsOfKind<Kind>>;
+  return pickFields(section, specs) as ReturnType<typeof fieldsOfKind<Kind>>;
 };
 
 function readList(
@@ -54,8 +54,8 @@ function readList(
     reading.error(items.length === 0 ? 'empty-value' : 'above-bounds', written.key, message);
   }
   const rows = items.slice(0, mostRows).flatMap((item): Row[] => {
-    if (reading.full()) return [];
-    const map = reading.follow(item);
+    if (reading.isFull()) return [];
+    const map = reading.resolve(item);
     if (isMap(map) && map.items.length > 0) return [readRow(reading, { name: 'identities' }, map)];
     const message = 'Each identity is a map, such as { user: ann, token: "${secret:ann}" }.';
     reading.error('wrong-type', item, message);
@@ -66,7 +66,7 @@ function readList(
   for (const [at, row] of others.entries()) {
     const missing = Object.keys(first).find((column) => !Object.hasOwn(row, column));
     if (missing === undefined) continue;
-    const message = `This identity has no ${quotable(missing)}, which the first one has. Write it, if only as an empty text.`;
+    const message = `This identity has no ${safeExcerpt(missing)}, which the first one has. Write it, if only as an empty text.`;
     reading.error('identities', items[at + 1], message);
   }
   return { kind: 'list', rows };
@@ -97,19 +97,19 @@ function readRule(reading: Reading, section: Section): TokenRule | undefined {
 
 function readCommand(reading: Reading, section: Section): string[] | undefined {
   const written = section.written.get('command')!;
-  const node = reading.follow(written.value);
+  const node = reading.resolve(written.value);
   if (!isSeq(node) || node.items.length === 0 || node.items.length > mostArguments) {
     const message = `command is a list of the program and at most ${mostArguments} arguments, such as [node, token.mjs, 'user-{index}'].`;
     reading.error('wrong-type', written.place, message);
     return undefined;
   }
   return (node.items as Node[]).flatMap((item) => {
-    const scalar = reading.follow(item);
+    const scalar = reading.resolve(item);
     if (!isScalar(scalar) || scalar.value === null) {
       reading.error('wrong-type', item, 'Each part of a command is a text.');
       return [];
     }
-    const text = sourceOf(scalar);
+    const text = scalarText(scalar);
     const place = reading.placeOf(item);
     if (text.includes('${')) {
       const message =

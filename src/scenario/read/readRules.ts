@@ -4,16 +4,16 @@ import { defaultRules, isMetric, withFollowing, sloOf, type Slo, type Rule } fro
 import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
-import { didYouMean, question, quotable } from '../text/words';
+import { didYouMean, suggestion, safeExcerpt } from '../text/words';
 import {
   numberIn,
   readRecords,
   readSection,
-  recordOf,
+  checkRecord,
   sectionOf,
   type Section,
 } from './readSection';
-import { nameOf, readValue, sourceOf, type Written } from './readValue';
+import { scalarText, readValue, type Written } from './readValue';
 import {
   type Percentile,
   isPercentile,
@@ -30,9 +30,11 @@ export interface WrittenRules {
 }
 
 export function readRules(reading: Reading, holder: Written | undefined): WrittenRules {
-  const node = reading.follow(holder?.value);
+  const node = reading.resolve(holder?.value);
   if (isSeq(node)) return readList(reading, holder!);
-  const names = isMap(node) ? node.items.map(({ key }) => (isScalar(key) ? nameOf(key) : '')) : [];
+  const names = isMap(node)
+    ? node.items.map(({ key }) => (isScalar(key) ? scalarText(key) : ''))
+    : [];
   const offered = sloKeys();
   const further = [...new Set(names)]
     .filter((name) => offered.every((spec) => spec.name !== name))
@@ -42,13 +44,13 @@ export function readRules(reading: Reading, holder: Written | undefined): Writte
   const rules = specs.flatMap((spec): Rule[] => {
     const written = section.written.get(spec.name);
     if (written === undefined || !isMetric(spec.name)) return [];
-    const map = reading.follow(written.value);
+    const map = reading.resolve(written.value);
     if (!isMap(map)) {
       const limit = limitIn(section, spec);
       return limit === undefined ? [] : [{ metric: spec.name, limit }];
     }
     const read = sectionOf(reading, `slo.${spec.name}`, spec.keys ?? [], map);
-    const rule = recordOf(reading, spec, read, written.key);
+    const rule = checkRecord(reading, spec, read, written.key);
     const limit = limitIn(rule, { ...spec, name: 'limit' });
     return limit === undefined ? [] : [{ metric: spec.name, limit, ...optionsOf(reading, rule) }];
   });
@@ -101,12 +103,12 @@ function readList(reading: Reading, holder: Written): WrittenRules {
 
 function readMetric(reading: Reading, written: Written | undefined): string | undefined {
   if (written === undefined) return undefined;
-  const node = reading.follow(written.value);
-  const word = isScalar(node) && node.value !== null ? sourceOf(node) : '';
+  const node = reading.resolve(written.value);
+  const word = isScalar(node) && node.value !== null ? scalarText(node) : '';
   if (isMetric(word)) return word;
   const names = sloKeys().map(({ name }) => name);
   const meant = didYouMean(word, names);
-  const message = `There is no objective "${quotable(word)}".${question(meant)} Known are ${names.join(', ')}.`;
+  const message = `There is no objective "${safeExcerpt(word)}".${suggestion(meant)} Known are ${names.join(', ')}.`;
   reading.error('unknown-value', written.place, message, meant);
   return meant;
 }

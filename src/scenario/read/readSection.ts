@@ -1,7 +1,13 @@
 /** Sections of a scenario file and all that is in them, read by the descriptions of their keys. */
 import { isMap, isScalar, isSeq, Scalar, type Node, type YAMLMap } from 'yaml';
 import { formatCount } from '../../base/units';
-import { belongs, fieldOf, isPlain, type KeySpec, type PlainSpec } from '../keys/keySpec';
+import {
+  belongsToKind,
+  fieldName,
+  isScalarSpec,
+  type KeySpec,
+  type PlainSpec,
+} from '../keys/keySpec';
 import {
   allParameters,
   maximumEntries,
@@ -10,8 +16,15 @@ import {
   topKeys,
 } from '../keys/scenarioKeys';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
-import { didYouMean, listed, quotable } from '../text/words';
-import { readTexts, readValues, isNothing, nameOf, readValue, type Written } from './readValue';
+import { didYouMean, joinWords, safeExcerpt } from '../text/words';
+import {
+  readTexts,
+  readValues,
+  isEmptyNode,
+  scalarText,
+  readValue,
+  type Written,
+} from './readValue';
 
 export interface Section {
   readonly path: string;
@@ -36,9 +49,9 @@ export function readSection(
   holder: Written | undefined,
   unknown?: OnUnknown,
 ): Section {
-  const node = reading.follow(holder?.value);
+  const node = reading.resolve(holder?.value);
   const map = isMap(node) ? node : undefined;
-  if (map === undefined && !isNothing(node)) {
+  if (map === undefined && !isEmptyNode(node)) {
     const names = specs.slice(0, 3).map(({ name }) => name);
     const message = `${path} must be a map of keys such as ${names.join(', ')}, each on its own line below it.`;
     reading.error('wrong-type', holder?.place, message);
@@ -57,9 +70,9 @@ export function sectionOf(
   const written = new Map<string, Written>();
   const names = new Set<string>();
   for (const item of map?.items ?? []) {
-    if (reading.full()) break;
+    if (reading.isFull()) break;
     const key = keyScalar(reading, item.key as Node);
-    const name = nameOf(key);
+    const name = scalarText(key);
     if (names.has(name)) {
       const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
       const message = `${shown} is written twice in ${path === '' ? 'this file' : path}; the first one counts. Remove one of them.`;
@@ -86,9 +99,9 @@ const valueOfAbsent = ({ type, apart, default: value }: KeySpec): unknown =>
 
 /** Undefined where it cannot be read, and for what has a reader of its own. */
 function readAny(reading: Reading, path: string, spec: KeySpec, written: Written): unknown {
-  const node = reading.follow(written.value);
+  const node = reading.resolve(written.value);
   if (spec.apart === true) return undefined;
-  if (isPlain(spec)) {
+  if (isScalarSpec(spec)) {
     if (spec.several !== undefined && isSeq(node))
       return readSeveral(reading, spec, written, node.items as (Node | null)[]);
     return spec.keys !== undefined && isMap(node) ? undefined : readValue(reading, spec, written);
@@ -105,14 +118,18 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
     case 'section': {
       if (spec.rows === true && isSeq(node)) return undefined;
       const section = readSection(reading, below(path, spec.name), spec.keys!, written);
-      return section.map && recordOf(reading, spec, section, written.key);
+      return section.map && checkRecord(reading, spec, section, written.key);
     }
     default:
       return undefined;
   }
 }
 
-function readScalar({ follow, error }: Reading, { name }: KeySpec, written: Written): unknown {
+function readScalar(
+  { resolve: follow, error }: Reading,
+  { name }: KeySpec,
+  written: Written,
+): unknown {
   const node = follow(written.value);
   if (isScalar(node)) return node.value;
   const message = `${name} must be one value: a text, a number, true, false or null.`;
@@ -150,7 +167,7 @@ export function readRecords(
   written: Written,
 ): Section[] | undefined {
   const { name, keys = [], most = maximumEntries, example = `{ ${keys[0]!.name}: … }` } = spec;
-  const list = reading.follow(written.value);
+  const list = reading.resolve(written.value);
   if (!isSeq(list) || (spec.required === true && list.items.length === 0)) {
     const message = `${name} must be a list, such as "- ${example}".`;
     reading.error('wrong-type', written.place, message);
@@ -161,18 +178,23 @@ export function readRecords(
     reading.error('above-bounds', written.key, message);
   }
   return (list.items as Node[]).slice(0, most).flatMap((item, at) => {
-    const map = reading.follow(item);
+    const map = reading.resolve(item);
     if (!isMap(map)) {
       reading.error('wrong-type', item, `Each entry of ${name} is a map, such as ${example}.`);
       return [];
     }
     const section = sectionOf(reading, `${below(path, name)}.${at}`, keys, map);
-    return [recordOf(reading, spec, section, item)];
+    return [checkRecord(reading, spec, section, item)];
   });
 }
 
 /** Reports missing keys at `place`, and finds the kind of a map that has several. */
-export function recordOf(reading: Reading, spec: KeySpec, section: Section, place: Node): Section {
+export function checkRecord(
+  reading: Reading,
+  spec: KeySpec,
+  section: Section,
+  place: Node,
+): Section {
   const { written } = section;
   const what = spec.type === 'entries' ? `This entry of ${spec.name}` : spec.name;
   const absent = (spec.keys ?? []).filter(({ name, required }) => required && !written.has(name));
@@ -184,7 +206,7 @@ export function recordOf(reading: Reading, spec: KeySpec, section: Section, plac
   const kinds = Object.keys(spec.kinds);
   const [kind, other] = kinds.filter((name) => written.has(name));
   if (kind === undefined) {
-    reading.error('kind', place, `${what} needs one of ${listed(kinds, 'or')}.`);
+    reading.error('kind', place, `${what} needs one of ${joinWords(kinds, 'or')}.`);
     return section;
   }
   if (other !== undefined) {
@@ -193,7 +215,7 @@ export function recordOf(reading: Reading, spec: KeySpec, section: Section, plac
     return section;
   }
   for (const [name, { key }] of written) {
-    if (name === kind || belongs(spec.kinds, name, new Set([kind]))) continue;
+    if (name === kind || belongsToKind(spec.kinds, name, new Set([kind]))) continue;
     reading.warning('no-effect', key, `${name} means nothing beside ${kind}. Remove it.`);
   }
   // One that could not be read has its own problem.
@@ -236,9 +258,9 @@ export const choiceIn = <T extends string>(
   choices: readonly T[],
 ): T | undefined => choices.find((choice) => choice === values.get(name));
 
-export function fieldsOf({ values }: Section, specs: readonly KeySpec[]): object {
+export function pickFields({ values }: Section, specs: readonly KeySpec[]): object {
   const read = specs.filter(({ name }) => values.has(name));
-  return Object.fromEntries(read.map((spec) => [fieldOf(spec), values.get(spec.name)]));
+  return Object.fromEntries(read.map((spec) => [fieldName(spec), values.get(spec.name)]));
 }
 
 interface UnknownKey {
@@ -255,11 +277,11 @@ export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey):
     error('pipeline-file', key, pipelineMessage);
     return;
   }
-  const shown = `"${quotable(name)}"`;
+  const shown = `"${safeExcerpt(name)}"`;
   const where = path === '' ? 'at the top' : `in ${path}`;
   const names = specs.map((spec) => spec.name);
   const isMisspelt = names.some((known) => known.toLowerCase() === name.toLowerCase());
-  const elsewhere = isMisspelt ? [] : homesOf(name).filter((home) => home !== path);
+  const elsewhere = isMisspelt ? [] : sectionsWithKey(name).filter((home) => home !== path);
   if (elsewhere.length > 0) {
     const message = `${shown} does not belong ${where}, but in ${elsewhere.join(' or ')}. Move it there.`;
     error('unknown-key', key, message, moveInto(text, unknown, elsewhere[0]!));
@@ -278,7 +300,7 @@ export function reportUnknownKey({ error, text }: Reading, unknown: UnknownKey):
 }
 
 /** Sections with a key of this name. */
-export function homesOf(name: string): string[] {
+export function sectionsWithKey(name: string): string[] {
   const has = (keys: readonly KeySpec[] | undefined): boolean =>
     keys?.some((spec) => spec.name === name) === true;
   const homes = [

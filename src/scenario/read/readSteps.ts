@@ -37,18 +37,18 @@ import {
 } from '../../usecases/sessionSteps';
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
-import { didYouMean, listed, question, quotable } from '../text/words';
-import { checkReply, listOfText, readJson, type KeptNames } from './readArguments';
+import { didYouMean, joinWords, suggestion, safeExcerpt } from '../text/words';
+import { checkReply, listOfText, readJson, type StoredNames } from './readArguments';
 import {
   choiceIn,
   numberIn,
-  recordOf,
+  checkRecord,
   sectionOf,
   sectionsIn,
   textIn,
   type Section,
 } from './readSection';
-import { isNothing, nameOf, type Written } from './readValue';
+import { isEmptyNode, scalarText, type Written } from './readValue';
 
 const usualIntervalMs = 30_000;
 
@@ -112,15 +112,15 @@ class StepReader {
     const { reading, all } = this;
     if (isSeq(node)) {
       for (const item of node.items.slice(0, mostSteps))
-        this.findKept(reading.follow(item as Node | null), depth + 1);
+        this.findKept(reading.resolve(item as Node | null), depth + 1);
     }
     if (!isMap(node)) return;
     for (const { key, value } of node.items) {
-      const below = reading.follow(value as Node | null | undefined);
-      const name = isScalar(key) ? nameOf(key) : '';
+      const below = reading.resolve(value as Node | null | undefined);
+      const name = isScalar(key) ? scalarText(key) : '';
       if (name === 'keep' && isMap(below)) {
         for (const item of below.items.slice(0, mostKept + 1))
-          if (isScalar(item.key) && isKeptName(nameOf(item.key))) all.add(nameOf(item.key));
+          if (isScalar(item.key) && isKeptName(scalarText(item.key))) all.add(scalarText(item.key));
       } else if (isSeq(below) && name !== 'arguments') this.findKept(below, depth + 1);
     }
   }
@@ -133,7 +133,7 @@ class StepReader {
   ): SessionStep[] {
     const { reading } = this;
     const { error } = reading;
-    if (isNothing(node) || (isSeq(node) && node.items.length === 0)) {
+    if (isEmptyNode(node) || (isSeq(node) && node.items.length === 0)) {
       error('empty-value', holder.place, 'steps has no value. Write at least one step.');
       return [];
     }
@@ -149,7 +149,7 @@ class StepReader {
     }
     return node.items.flatMap((item, at) => {
       this.count += 1;
-      if (this.count > mostSteps || reading.full()) return [];
+      if (this.count > mostSteps || reading.isFull()) return [];
       return this.readStep(item as Node, `${path}.${at}`, depth) ?? [];
     });
   }
@@ -157,12 +157,12 @@ class StepReader {
   private readStep(item: Node, path: string, depth: number): SessionStep | undefined {
     const { reading } = this;
     const { error } = reading;
-    const map = reading.follow(item);
+    const map = reading.resolve(item);
     if (!isMap(map)) {
       error('wrong-type', item, `Each step is a map, such as "- call: SendMessage".`);
       return undefined;
     }
-    const names = map.items.map(({ key }) => (isScalar(key) ? nameOf(key) : ''));
+    const names = map.items.map(({ key }) => (isScalar(key) ? scalarText(key) : ''));
     const kinds = stepKinds.filter((kind) => names.includes(kind));
     const [kind] = kinds;
     if (kind === undefined) {
@@ -170,12 +170,12 @@ class StepReader {
       return undefined;
     }
     if (kinds.length > 1) {
-      const message = `A step is one of ${listed(kinds, 'or')}, not several: write each as a step of its own, with "- " before it.`;
+      const message = `A step is one of ${joinWords(kinds, 'or')}, not several: write each as a step of its own, with "- " before it.`;
       error('step-kind', item, message);
     }
     const keys = stepKeys[kind];
     const section = sectionOf(reading, kind, keys, map);
-    recordOf(reading, { name: kind, type: 'section', keys, summary: '' }, section, item);
+    checkRecord(reading, { name: kind, type: 'section', keys, summary: '' }, section, item);
     return this.stepOf(kind, section, path, depth);
   }
 
@@ -187,7 +187,7 @@ class StepReader {
     const why = known
       ? `"${names[0]!}" belongs to a step of another kind.`
       : 'This step does not say what it is.';
-    const message = `${why}${question(meant)} A step has one of ${listed(stepKinds, 'or')}.`;
+    const message = `${why}${suggestion(meant)} A step has one of ${joinWords(stepKinds, 'or')}.`;
     this.reading.error('step-kind', place, message);
   }
 
@@ -274,7 +274,7 @@ class StepReader {
   private below(section: Section, name: string, path: string, depth: number): SessionStep[] {
     const written = section.written.get(name);
     if (written === undefined) return [];
-    const node = this.reading.follow(written.value);
+    const node = this.reading.resolve(written.value);
     return this.readList(node, written, `${path}.${name}`, depth + 1);
   }
 
@@ -339,7 +339,7 @@ class StepReader {
     const place = section.at('if');
     if (!all.has(name)) {
       const meant = didYouMean(name, [...all]);
-      const message = `No step keeps a value "${quotable(name)}".${question(meant)} A step that keeps one has keep: { ${namePattern.test(name) ? name : 'name'}: '$.path' }.`;
+      const message = `No step keeps a value "${safeExcerpt(name)}".${suggestion(meant)} A step that keeps one has keep: { ${namePattern.test(name) ? name : 'name'}: '$.path' }.`;
       reading.error('kept-unknown', place, message, meant);
     } else if (!this.before.has(name)) {
       const message = `"${name}" is looked at before it is kept: the step that keeps it must come before this one.`;
@@ -362,7 +362,7 @@ class StepReader {
   }
 
   private argumentsIn(section: Section): unknown[] {
-    const kept: KeptNames = { all: this.all, before: this.before };
+    const kept: StoredNames = { all: this.all, before: this.before };
     const json = readJson(this.reading, section, 'arguments', kept) ?? '[]';
     const items = ownArguments(json, () => true);
     const problem =
@@ -381,7 +381,7 @@ class StepReader {
     const { error } = reading;
     const written = section.written.get('keep');
     if (written === undefined) return {};
-    const map = reading.follow(written.value);
+    const map = reading.resolve(written.value);
     if (!isMap(map)) {
       const message = `keep must be a map of names and JSONPaths, such as { last: '$[0].id' }.`;
       error('wrong-type', written.place, message);
@@ -389,8 +389,8 @@ class StepReader {
     }
     const keep = new Map<string, string>();
     for (const { key, value } of map.items.slice(0, mostKept + 1)) {
-      const name = isScalar(key) ? nameOf(key) : '';
-      const node = reading.follow(value as Node | null | undefined);
+      const name = isScalar(key) ? scalarText(key) : '';
+      const node = reading.resolve(value as Node | null | undefined);
       const path = isScalar(node) && typeof node.value === 'string' ? node.value.trim() : '';
       if (!isKeptName(name)) {
         const message = placeholderNames.includes(name)
@@ -398,8 +398,8 @@ class StepReader {
           : 'Names of kept values begin with a letter and have letters, digits and _ only, at most 40.';
         error('bad-name', key as Node, message);
       } else if (!path.startsWith('$') || path.length > longestPath) {
-        const at = isNothing(node) ? (key as Node) : node;
-        const message = `"${quotable(name)}" needs a JSONPath, which begins with $ for the whole answer, such as '$[0].id'.`;
+        const at = isEmptyNode(node) ? (key as Node) : node;
+        const message = `"${safeExcerpt(name)}" needs a JSONPath, which begins with $ for the whole answer, such as '$[0].id'.`;
         error('json-path', at, message);
       } else {
         const refusal = refusalOfPath(path);

@@ -3,15 +3,15 @@ import {
   connectionStringProblem,
   isPlaceholder,
   looksLikeConnectionString,
-  targetOfText,
+  parseTarget,
   type TargetSpec,
   type TargetWishes,
 } from '../target/targetKinds';
 import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
-import { question, quotable } from '../text/words';
+import { suggestion, safeExcerpt } from '../text/words';
 import type { Section } from './readSection';
-import { checkReferences, isNothing, partOf, type Written } from './readValue';
+import { checkReferences, isEmptyNode, partOf, type Written } from './readValue';
 
 const maximumUrls = 1000;
 
@@ -94,7 +94,7 @@ function readUrls(key: TargetKey, wishes: TargetWishes): TargetSpec | undefined 
   const [only] = items;
   if (key.name === 'target' && only !== undefined && items.length === 1) {
     if (looksLikeConnectionString(only.text)) return readConnectionString(key, only);
-    const found = targetOfText(only.text, wishes);
+    const found = parseTarget(only.text, wishes);
     if (found !== undefined) return found;
   }
   const urls = items.filter((item) => isUrl(key, item)).map(({ text }) => text);
@@ -110,7 +110,7 @@ function isUrl(key: TargetKey, item: Item): boolean {
     return false;
   }
   if (/^[a-z]+:\/\/[^/?#]+\/?$/i.test(text) && hostOf(text) !== undefined) {
-    const message = `${quotable(text)} has no path. A hub usually has one, such as /signalrbench.`;
+    const message = `${safeExcerpt(text)} has no path. A hub usually has one, such as /signalrbench.`;
     warning('hub-path', place, message);
   }
   return true;
@@ -141,8 +141,8 @@ function urlProblem(
   }
   const { says, meant } = hubUrlProblem(text) ?? {};
   if (says !== undefined) {
-    const shown = meant && quotable(meant);
-    const message = `"${quotable(text)}" in ${key.name} ${says}.${question(shown)}`;
+    const shown = meant && safeExcerpt(meant);
+    const message = `"${safeExcerpt(text)}" in ${key.name} ${says}.${suggestion(shown)}`;
     return { message, ...(meant && { fix: { title: `Write ${shown}`, text: meant } }) };
   }
   const message = serviceEndpointProblem(text);
@@ -152,10 +152,10 @@ function urlProblem(
 function itemsOf(key: TargetKey): Item[] {
   const { reading, name, written } = key;
   const { place } = written;
-  const node = reading.follow(written.value);
+  const node = reading.resolve(written.value);
   const nodes = isSeq(node) ? (node.items as Node[]) : [written.value];
   const items = nodes.slice(0, maximumUrls).flatMap((item) => textsOf(key, item));
-  if (items.length === 0 && !reading.full()) {
+  if (items.length === 0 && !reading.isFull()) {
     const isKnown = reading.problems().some(({ offset }) => offset === place.offset);
     const local = name === 'target' ? ', or local' : '';
     const message = `${name} names no target. Write a hub URL such as http://localhost:5050/signalrbench${local}.`;
@@ -169,8 +169,8 @@ function itemsOf(key: TargetKey): Item[] {
 }
 
 function textsOf({ reading, name, written }: TargetKey, item: Node | null): Item[] {
-  const node = reading.follow(item);
-  if (isNothing(node)) return [];
+  const node = reading.resolve(item);
+  if (isEmptyNode(node)) return [];
   // An alias stands where it is written, not where its anchor is.
   const place = item === null ? written.place : reading.placeOf(item);
   if (!isScalar(node) || typeof node.value !== 'string') {

@@ -7,14 +7,14 @@ import { malformedReferences, referencesIn } from '../target/references';
 import type { Reading, FixDraft, Place } from '../text/scenarioReading';
 import {
   didYouMean,
-  listed,
-  numberMeant,
-  plainNumber,
-  quotable,
-  question,
-  shownNumber,
-  withUnit,
-  writtenNumber,
+  joinWords,
+  guessNumber,
+  plainNumberPattern,
+  safeExcerpt,
+  suggestion,
+  formatNumber,
+  parseNumberWithUnit,
+  formatForFile,
   type NumberType,
 } from '../text/words';
 import type { Row, RowValue } from '../../base/rows';
@@ -30,15 +30,14 @@ export interface Written {
 type Value = number | string | boolean;
 
 /** A key or a value as written: YAML reads some texts as numbers or as nothing. */
-export const sourceOf = (node: Scalar): string =>
+export const scalarText = (node: Scalar): string =>
   typeof node.value === 'string' ? node.value : (node.source ?? String(node.value));
-export const nameOf = sourceOf;
 
-export const isNothing = (node: Node | undefined): node is undefined =>
+export const isEmptyNode = (node: Node | undefined): node is undefined =>
   node === undefined || (isScalar(node) && node.value === null);
 
 /** A relative path that does not lead up, on any system. */
-export const isBelow = (path: string): boolean =>
+export const staysInFolder = (path: string): boolean =>
   !/^[/\\]|^[a-zA-Z]:/.test(path) && !path.split(/[/\\]/).includes('..');
 
 type Report = (code: string, message: string, fix?: FixDraft | string) => void;
@@ -52,14 +51,14 @@ interface Field {
 }
 
 export function readValue(reading: Reading, spec: PlainSpec, written: Written): Value | undefined {
-  const node = reading.follow(written.value);
+  const node = reading.resolve(written.value);
   const field: Field = {
     ...{ reading, spec, place: written.place },
     error: (code, ...said) => reading.error(code, written.place, ...said),
     warning: (code, ...said) => reading.warning(code, written.place, ...said),
   };
   if (node === undefined && written.value !== null) return spec.default;
-  if (isNothing(node)) {
+  if (isEmptyNode(node)) {
     const instead =
       spec.default === undefined ? 'Remove the key' : `Remove the key to get ${shownDefault(spec)}`;
     const message = `${spec.name} has no value. ${instead}, or write ${expectedWords[spec.type]}.`;
@@ -75,7 +74,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
     case 'flag':
       return readFlag(field, node.value);
     case 'choice':
-      return readChoice(field, sourceOf(node));
+      return readChoice(field, scalarText(node));
     case 'text':
       return readText(field, node);
     default:
@@ -84,7 +83,7 @@ export function readValue(reading: Reading, spec: PlainSpec, written: Written): 
 }
 
 const shownDefault = ({ type, default: value }: PlainSpec): string =>
-  typeof value === 'number' ? shownNumber(type, value) : String(value);
+  typeof value === 'number' ? formatNumber(type, value) : String(value);
 
 const yes = ['true', 'yes', 'on', '1'];
 const no = ['false', 'no', 'off', '0'];
@@ -100,7 +99,7 @@ function readFlag({ spec, error }: Field, value: unknown): Value | undefined {
       ? ''
       : word === meant
         ? ', without quotes'
-        : `, not "${quotable(String(value))}": write ${meant}`;
+        : `, not "${safeExcerpt(String(value))}": write ${meant}`;
   error('wrong-type', `${spec.name} must be true or false${how}.`, meant);
   return flag ?? spec.default;
 }
@@ -117,7 +116,7 @@ function readChoice({ spec, error, warning }: Field, word: string): Value | unde
     warning('letter-case', `${name} is written ${meant}.`, meant);
     return meant;
   }
-  const message = `${name} cannot be "${quotable(word)}".${question(meant)} It can be ${listed(choices, 'or')}.`;
+  const message = `${name} cannot be "${safeExcerpt(word)}".${suggestion(meant)} It can be ${joinWords(choices, 'or')}.`;
   error('unknown-value', message, meant);
   return meant ?? spec.default;
 }
@@ -127,7 +126,7 @@ const longestText = 20_000;
 function readText({ reading, spec, place, error }: Field, node: Scalar): Value | undefined {
   const { value } = node;
   if (typeof value !== 'string') {
-    const source = sourceOf(node);
+    const source = scalarText(node);
     const fix = { title: 'Put quotes around it', text: `"${source}"` };
     error('wrong-type', `${spec.name} must be a text: put quotes around it.`, fix);
     return source;
@@ -142,7 +141,7 @@ function readText({ reading, spec, place, error }: Field, node: Scalar): Value |
     return spec.default;
   }
   checkTexts(reading, spec, value, place);
-  if (spec.beside === true && !isBelow(value)) {
+  if (spec.beside === true && !staysInFolder(value)) {
     error(
       'data-file',
       `${spec.name} must lie beside the scenario file or below it: what it holds is sent to the target.`,
@@ -159,13 +158,17 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
   const { spec, error, warning } = field;
   const { name, minimum = -Infinity, maximum = Infinity } = spec;
   const text = typeof raw === 'string' ? raw : undefined;
-  const bare = typeof raw === 'number' || (text !== undefined && plainNumber.test(text));
-  const value = bare ? Number(raw) : text === undefined ? undefined : withUnit(type, text);
+  const bare = typeof raw === 'number' || (text !== undefined && plainNumberPattern.test(text));
+  const value = bare
+    ? Number(raw)
+    : text === undefined
+      ? undefined
+      : parseNumberWithUnit(type, text);
   if (value === undefined || Number.isNaN(value)) {
     const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
     if (negative) return outOfBounds(field, type, -1);
-    const meant = text === undefined ? undefined : numberMeant(type, text);
-    error('wrong-type', wrongNumber(name, type, raw) + question(meant), meant);
+    const meant = text === undefined ? undefined : guessNumber(type, text);
+    error('wrong-type', wrongNumber(name, type, raw) + suggestion(meant), meant);
     return typeof spec.default === 'number' ? spec.default : undefined;
   }
   const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;
@@ -176,7 +179,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
     return rounded;
   }
   if (unit !== undefined) {
-    const message = `${name}: ${value} is read as ${shownNumber(type, value)}.${question(unit)} Write the unit to be sure.`;
+    const message = `${name}: ${value} is read as ${formatNumber(type, value)}.${suggestion(unit)} Write the unit to be sure.`;
     warning('unit', message, unit);
   } else if (text !== undefined && bare) {
     const meant = text.trim();
@@ -186,7 +189,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
 }
 
 function wrongNumber(name: string, type: NumberType, raw: unknown): string {
-  const shown = typeof raw === 'string' ? `"${quotable(raw)}"` : String(raw);
+  const shown = typeof raw === 'string' ? `"${safeExcerpt(raw)}"` : String(raw);
   const reference =
     typeof raw === 'string' && raw.includes('${')
       ? ' References are understood in texts such as target, not in numbers.'
@@ -205,19 +208,19 @@ function outOfBounds(field: Field, type: NumberType, value: number, meant?: stri
   const { spec, error } = field;
   const { name, minimum = -Infinity, maximum = Infinity } = spec;
   const bound = value > maximum ? maximum : minimum;
-  const atLeast = `at least ${shownNumber(type, minimum)}`;
+  const atLeast = `at least ${formatNumber(type, minimum)}`;
   if (value < 0 && minimum >= 0) {
     const rule = minimum > 0 ? `be ${atLeast}` : 'not be negative';
-    error('negative', `${name} must ${rule}.${question(meant)}`);
+    error('negative', `${name} must ${rule}.${suggestion(meant)}`);
     return typeof spec.default === 'number' ? spec.default : minimum;
   }
   const isAbove = value > maximum;
   // Who writes 100 means percent.
   const most =
-    type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : shownNumber(type, maximum);
+    type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : formatNumber(type, maximum);
   const rule = isAbove ? `at most ${most}` : atLeast;
   const code = isAbove ? 'above-bounds' : 'below-bounds';
-  error(code, `${name} must be ${rule}.${question(meant)}`, meant ?? writtenNumber(type, bound));
+  error(code, `${name} must be ${rule}.${suggestion(meant)}`, meant ?? formatForFile(type, bound));
   return Number.isFinite(bound) ? bound : undefined;
 }
 
@@ -286,8 +289,9 @@ function checkPersonal(
     const are = known.map((each) => meanings[each]);
     const when = known.includes('index') ? 'an identity is made' : 'a connection opens';
     const list = `${are.slice(0, -1).join(', ')} and ${are.at(-1)!}`;
-    const message = `{${quotable(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
-    const fix = at.length === length ? { title: `Write ${quotable(put)}`, text: put } : undefined;
+    const message = `{${safeExcerpt(name)}} is not a placeholder of ${key}, which are filled when ${when}: they have ${list}. Write {{ for a brace.`;
+    const fix =
+      at.length === length ? { title: `Write ${safeExcerpt(put)}`, text: put } : undefined;
     reading.error('placeholder', at, message, fix);
   }
 }
@@ -311,11 +315,11 @@ export function readTexts(
   spec: KeySpec,
   written: Written,
 ): Record<string, string> {
-  const { error, follow } = reading;
+  const { error, resolve: follow } = reading;
   const { name } = spec;
   const map = follow(written.value);
   if (!isMap(map)) {
-    if (!isNothing(map))
+    if (!isEmptyNode(map))
       error('wrong-type', written.place, `${name} must be a map of names and texts.`);
     return {};
   }
@@ -323,28 +327,28 @@ export function readTexts(
   for (const item of map.items) {
     const key = item.key as Node;
     const value = item.value as Node | null | undefined;
-    if (reading.full()) break;
+    if (reading.isFull()) break;
     if (texts.size >= maximumTexts) {
       error('above-bounds', key, `${name} has more than ${maximumTexts} entries.`);
       break;
     }
-    const entry = isScalar(key) ? nameOf(key) : '';
+    const entry = isScalar(key) ? scalarText(key) : '';
     const node = follow(value);
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
       error('bad-name', key, `This is not a name that ${name} can have.`);
     } else if (texts.has(entry)) {
-      error('duplicate-key', key, `"${quotable(entry)}" is written twice in ${name}.`);
+      error('duplicate-key', key, `"${safeExcerpt(entry)}" is written twice in ${name}.`);
     } else if (!isScalar(node) || node.value === null) {
       const place = reading.placeOf(value ?? key);
       const at = place.length === 0 ? key : place;
-      error('wrong-type', at, `"${quotable(entry)}" in ${name} must be a text.`);
+      error('wrong-type', at, `"${safeExcerpt(entry)}" in ${name} must be a text.`);
     } else {
-      const text = sourceOf(node);
+      const text = scalarText(node);
       const place = reading.placeOf(value!);
       checkTexts(reading, spec, text, place);
       // A line break would begin a header of its own.
       if (name === 'headers' && /[\r\n]/.test(text)) {
-        const message = `"${quotable(entry)}" in headers has a line break in its value.`;
+        const message = `"${safeExcerpt(entry)}" in headers has a line break in its value.`;
         error('wrong-type', place, message);
       } else texts.set(entry, text);
     }
@@ -379,18 +383,18 @@ export function valueReader(
       if (count === mostValues + 1) error('above-bounds', holder ?? item ?? undefined, message);
       return null;
     }
-    const node = reading.follow(item);
+    const node = reading.resolve(item);
     if (isSeq(node)) return node.items.map((value) => read(value as Node | null));
     if (isMap(node)) {
       const meant = mapMeant?.(node);
       if (meant !== undefined) return meant;
       const members = new Map<string, RowValue>();
       for (const { key: written, value } of node.items) {
-        const name = isScalar(written) ? nameOf(written) : '';
+        const name = isScalar(written) ? scalarText(written) : '';
         const at = placeOf(written as Node);
         if (name === '') error('bad-name', at, `Names in ${key} must be texts.`);
         else if (members.has(name))
-          error('duplicate-key', at, `"${quotable(name)}" is written twice in this map.`);
+          error('duplicate-key', at, `"${safeExcerpt(name)}" is written twice in this map.`);
         else members.set(name, read((value ?? null) as Node | null));
       }
       return Object.fromEntries(members);
@@ -408,9 +412,9 @@ export function valueReader(
 }
 
 export function readValues(reading: Reading, spec: KeySpec, written: Written): Row {
-  const map = reading.follow(written.value);
+  const map = reading.resolve(written.value);
   if (isMap(map)) return readRow(reading, spec, map);
-  if (!isNothing(map))
+  if (!isEmptyNode(map))
     reading.error('wrong-type', written.place, `${spec.name} must be a map of names and values.`);
   return {};
 }
@@ -423,5 +427,5 @@ export const readRow = (
   valueReader(reading, {
     key: spec.name,
     text: (value, place) => checkTexts(reading, { ...spec, references: true }, value, place),
-    largeNumber: sourceOf,
+    largeNumber: scalarText,
   })(map) as Row;

@@ -11,20 +11,20 @@ export type TargetSpec =
   | { readonly kind: 'connectionString'; readonly value: string };
 
 /** Decides what a run has to ask, and may take for granted. */
-type Behind =
+type TargetRole =
   /** Started for the run: nobody is asked, and nothing leaves this machine. */
   | 'ownServer'
   | 'userHub'
   /** Of Azure or an emulator; a run brings tokens and, in default mode, app servers. */
   | 'service';
 
-const behind = new Map<string | undefined, Behind>([
+const behind = new Map<string | undefined, TargetRole>([
   ['local', 'ownServer'],
   ['hubUrl', 'userHub'],
   ['connectionString', 'service'],
 ]);
 
-export const behindOf = (target: { readonly kind: string } | undefined): Behind | undefined =>
+export const targetRole = (target: { readonly kind: string } | undefined): TargetRole | undefined =>
   behind.get(target?.kind);
 
 export interface TargetWishes {
@@ -33,12 +33,12 @@ export interface TargetWishes {
 }
 
 /** Undefined where the text may be a hub URL. */
-export function targetOfText(
+export function parseTarget(
   text: string,
   { preferConnectionString }: TargetWishes,
 ): TargetSpec | undefined {
   if (text.toLowerCase() === 'local') return { kind: 'local' };
-  const isReference = isOneReference(text) && (preferConnectionString || /conn/i.test(text));
+  const isReference = isSingleReference(text) && (preferConnectionString || /conn/i.test(text));
   return isReference || looksLikeConnectionString(text)
     ? { kind: 'connectionString', value: text }
     : undefined;
@@ -67,19 +67,19 @@ export function addressCount(target: TargetSpec | undefined): number {
   return Math.max(1, new Set(addresses).size);
 }
 
-export function withTexts(target: TargetSpec, change: (text: string) => string): TargetSpec {
+export function mapTargetTexts(target: TargetSpec, change: (text: string) => string): TargetSpec {
   if (target.kind === 'hubUrl') return { ...target, urls: target.urls.map(change) };
   return target.kind === 'local' ? target : { ...target, value: change(target.value) };
 }
 
 /** For people; secrets are still in it. */
-export const targetWords = (target: TargetSpec | undefined): string =>
+export const formatTarget = (target: TargetSpec | undefined): string =>
   connectionStringOf(target) ?? (urlsOf(target).join(', ') || (target?.kind ?? 'local'));
 
 export const looksLikeConnectionString = (text: string): boolean =>
   /(^|;)\s*(endpoint|accesskey)\s*=/i.test(text);
 
-export function isOneReference(text: string): boolean {
+export function isSingleReference(text: string): boolean {
   const trimmed = text.trim();
   const [reference] = referencesIn(trimmed);
   return reference !== undefined && reference.length === trimmed.length;
@@ -186,7 +186,7 @@ const shownNames = [...optionalNames, 'Port', 'AccessKey', 'Version', 'AuthType'
 
 /** Repeats none of the text. Rules: protocols of Azure/azure-signalr, `ConnectionStringParser`. */
 export function connectionStringProblem(text: string): string | undefined {
-  if (isOneReference(text)) return undefined;
+  if (isSingleReference(text)) return undefined;
   const parts = partsOf(text);
   if (parts === undefined) return `This is not a connection string. ${shape}`;
   const { values, repeated } = parts;

@@ -165,7 +165,7 @@ function endOf(token: CST.Token): number {
   );
 }
 
-export function childOf(node: OutlineNode | undefined, name: string): OutlineNode | undefined {
+export function childNamed(node: OutlineNode | undefined, name: string): OutlineNode | undefined {
   return node?.children.find((child) => child.name === name);
 }
 
@@ -174,10 +174,10 @@ export function pathOf(node: OutlineNode): string[] {
 }
 
 export function nodeAt({ root }: Outline, path: readonly string[]): OutlineNode | undefined {
-  return path.reduce<OutlineNode | undefined>(childOf, root);
+  return path.reduce<OutlineNode | undefined>(childNamed, root);
 }
 
-export function plainValue(node: OutlineNode | undefined): string | undefined {
+export function unquotedValue(node: OutlineNode | undefined): string | undefined {
   if (node === undefined || node.valueLength === 0) return undefined;
   return /^(["'])(.*)\1$/.exec(node.value)?.[2] ?? node.value;
 }
@@ -192,7 +192,7 @@ export interface TextChange extends TextRange {
 }
 
 /** Offsets are those of the text before; changes at one place keep their order. */
-export function withChanges(text: string, changes: readonly TextChange[]): string {
+export function applyChanges(text: string, changes: readonly TextChange[]): string {
   let result = '';
   let end = 0;
   for (const { offset, length, text: put } of [...changes].sort((a, b) => a.offset - b.offset)) {
@@ -213,7 +213,7 @@ export function setKey(
 ): TextChange | undefined {
   let node = root;
   for (const [depth, name] of path.entries()) {
-    const child = childOf(node, name);
+    const child = childNamed(node, name);
     if (child === undefined) return insertInto(text, node, path.slice(depth), value);
     node = child;
   }
@@ -310,7 +310,7 @@ function endOfLines(text: string, { offset, end }: OutlineNode): number {
 }
 
 /** The bare text first; then the whole value in quotes, since braces may end a bare one. */
-export function replacements(
+export function replacementCandidates(
   at: TextRange,
   put: string,
   plain?: { readonly content: TextRange; readonly meant: string },

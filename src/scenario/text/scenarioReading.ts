@@ -48,12 +48,12 @@ export interface Reading {
   readonly warning: Report;
   readonly info: Report;
   /** Further problems would be dropped. */
-  readonly full: () => boolean;
+  readonly isFull: () => boolean;
   readonly placeOf: (node: Node) => Place;
   readonly outline: () => Outline;
   readonly markOverride: (nodes: readonly Node[], path: string) => void;
   /** The node, or what an alias stands for; undefined (with a problem) for an unknown anchor. */
-  readonly follow: (node: Node | null | undefined) => Node | undefined;
+  readonly resolve: (node: Node | null | undefined) => Node | undefined;
   readonly problems: () => Problem[];
 }
 
@@ -115,11 +115,11 @@ export function createReading(
   return {
     ...{ text, placeOf, error, warning: reporting('warning'), info: reporting('info') },
     outline: () => (outline ??= outlineOf(text)),
-    full: () => problems.length >= maximumProblems,
+    isFull: () => problems.length >= maximumProblems,
     markOverride(nodes, path) {
       for (const node of nodes) overrides.set(node, path);
     },
-    follow(node) {
+    resolve(node) {
       if (!isAlias(node)) return node ?? undefined;
       if (aliases > maximumAliases) return undefined;
       const target = anchors

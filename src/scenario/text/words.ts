@@ -12,7 +12,7 @@ import {
 import type { ParameterSpec } from '../../usecases/parameters';
 
 /** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
+export function joinWords(words: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
 }
@@ -39,7 +39,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return abbreviated.length === 1 ? abbreviated[0] : undefined;
 }
 
-export const question = (meant: string | undefined): string =>
+export const suggestion = (meant: string | undefined): string =>
   meant === undefined ? '' : ` Did you mean ${meant}?`;
 
 function abbreviates(word: string, candidate: string): boolean {
@@ -77,7 +77,7 @@ export function editDistance(a: string, b: string): number {
 const longest = 60;
 
 /** A value of the file for messages: one line, short, without keys, tokens and passwords. */
-export function quotable(value: string): string {
+export function safeExcerpt(value: string): string {
   const safe = value
     .slice(0, 4 * longest)
     .replace(
@@ -92,7 +92,7 @@ export function quotable(value: string): string {
 
 export type NumberType = 'size' | 'duration' | 'share' | 'rate' | 'count' | 'number';
 
-export const plainNumber = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
+export const plainNumberPattern = /^[0-9]{1,20}(\.[0-9]{1,20})?$/;
 
 const units = {
   duration: [parseDurationMs, formatDurationMs],
@@ -104,7 +104,7 @@ const units = {
 const unitsOf = (type: string): (typeof units)[keyof typeof units] | undefined =>
   Object.hasOwn(units, type) ? units[type as keyof typeof units] : undefined;
 
-export const withUnit = (type: NumberType, text: string): number | undefined =>
+export const parseNumberWithUnit = (type: NumberType, text: string): number | undefined =>
   text.length > 100 || text !== text.trim() ? undefined : unitsOf(type)?.[0](text);
 
 const sizeNames = new Map([
@@ -126,7 +126,7 @@ const durationNames = new Map([
 ]);
 
 /** Of `1,000`, `2k`, `5 minutes`. */
-export function numberMeant(type: NumberType, raw: string): string | undefined {
+export function guessNumber(type: NumberType, raw: string): string | undefined {
   const text = raw.trim().slice(0, 40);
   if (/^[0-9]{1,3}([,_'][0-9]{3})+$/.test(text)) return text.replace(/[,_']/g, '');
   const [, hours, minutes] =
@@ -151,10 +151,10 @@ export function numberMeant(type: NumberType, raw: string): string | undefined {
   return short === undefined ? undefined : `${digits}${short}`;
 }
 
-export const shownNumber = (type: ParameterSpec['type'], value: number): string =>
+export const formatNumber = (type: ParameterSpec['type'], value: number): string =>
   unitsOf(type)?.[1](value) ?? formatCount(value, Number.isInteger(value) ? 0 : 3);
 
-export function writtenNumber(type: NumberType, value: number): string {
+export function formatForFile(type: NumberType, value: number): string {
   if (type === 'duration') return formatDurationMs(value).replace(' min', 'm').replace(' ', '');
   if (type === 'size') return value < 1024 ? String(value) : formatBytes(value).replace(' ', '');
   return String(value);

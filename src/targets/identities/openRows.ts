@@ -5,7 +5,7 @@ import type { RowName } from '../../base/personalText';
 import type { Row } from '../../base/rows';
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
-import { quotable } from '../../scenario/text/words';
+import { safeExcerpt } from '../../scenario/text/words';
 import { signingKey } from '../../wire/connect/signingKey';
 import type { TargetContext } from '../target';
 import { IdentityCaller } from './callIdentities';
@@ -86,13 +86,13 @@ function checkColumns(
     if (!columns.includes(column))
       throw new ExpectedError(
         'data-file',
-        `${file} has no column ${quotable(column)}, which {${name}.${quotable(column)}} needs. It has ${columns.map(quotable).join(', ')}.`,
+        `${file} has no column ${safeExcerpt(column)}, which {${name}.${safeExcerpt(column)}} needs. It has ${columns.map(safeExcerpt).join(', ')}.`,
       );
     const bad = asNumber === true ? rows.findIndex((row) => !isNumber(row[column])) : -1;
     if (bad !== -1)
       throw new ExpectedError(
         'data-file',
-        `${file}: ${quotable(column)} of row ${formatCount(bad + 1)} is not a number, which {${name}.${quotable(column)}:number} needs.`,
+        `${file}: ${safeExcerpt(column)} of row ${formatCount(bad + 1)} is not a number, which {${name}.${safeExcerpt(column)}:number} needs.`,
       );
   }
 }

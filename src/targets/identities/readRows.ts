@@ -2,7 +2,7 @@
 import { parse, CsvError } from 'csv-parse/sync';
 import { ExpectedError } from '../../base/expectedError';
 import type { Row } from '../../base/rows';
-import { quotable } from '../../scenario/text/words';
+import { safeExcerpt } from '../../scenario/text/words';
 import { objectIn } from '../../wire/message/jsonScan';
 
 /** Bounds of a file: rows are copied to each worker. */
@@ -49,7 +49,7 @@ function csvRows(file: string, text: string): Row[] {
   const empty = columns.indexOf('');
   if (empty !== -1) throw wrong(file, `has no name for column ${empty + 1} in its first line.`);
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
-  if (twice !== undefined) throw wrong(file, `names the column ${quotable(twice)} twice.`);
+  if (twice !== undefined) throw wrong(file, `names the column ${safeExcerpt(twice)} twice.`);
   if (columns.length > mostColumns) throw wrong(file, `has more than ${mostColumns} columns.`);
   return others.map((values) =>
     Object.fromEntries(columns.map((column, at) => [column, values[at]!])),
@@ -97,7 +97,7 @@ function jsonRows(file: string, text: string): Row[] {
     if (columns.length > mostColumns) throw wrong(file, `has more than ${mostColumns} columns.`);
     const missing = columns.find((column) => !Object.hasOwn(row, column));
     if (missing !== undefined)
-      throw wrong(file, `line ${line} has no ${quotable(missing)}, which the first line has.`);
+      throw wrong(file, `line ${line} has no ${safeExcerpt(missing)}, which the first line has.`);
     rows.push(row);
     if (rows.length > mostRows) break;
   }

@@ -10,9 +10,9 @@ import {
 } from '../../base/serviceTraits';
 import { withoutEnd } from '../../base/text';
 import {
-  hostsVariable,
+  signInHostsVariable,
   signInRefusal,
-  unreachableUpstream,
+  upstreamProblem,
 } from '../../scenario/check/checkTarget';
 import type { Scenario } from '../../scenario/scenario';
 import type { ServiceConnection } from '../../scenario/target/targetKinds';
@@ -63,7 +63,7 @@ async function openByTokens(
   const { clientEndpoint, serverEndpoint } = connection;
   if (needsUpstream && isOurs && hostsBeyond([clientEndpoint, serverEndpoint]).length > 0) {
     // A service elsewhere could never reach it; what a reference holds is not known when the file is read.
-    const message = unreachableUpstream(scenario.upstream);
+    const message = upstreamProblem(scenario.upstream);
     if (message !== undefined) throw new ExpectedError('upstream', message);
   }
   const opened = await serviceTarget([kind, path, 'rest'], connection, scenario, context);
@@ -186,7 +186,7 @@ async function enterService(
   if (clientSecret !== undefined) secrets.push(clientSecret, encodeURIComponent(clientSecret));
   if (context.noSignIn !== undefined) throw new ExpectedError('sign-in', context.noSignIn);
   assertHostsAllowed(signInUrls(signIn, context), context, true);
-  checkSignInHosts([serverEndpoint], scenario, environmentSetting(context, hostsVariable));
+  checkSignInHosts([serverEndpoint], scenario, environmentSetting(context, signInHostsVariable));
   const passes = await openSignIn(signIn, { hub, endpoint: resolved, purpose }, context, secrets);
   const dispose = async (): Promise<void> => passes.dispose();
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
@@ -211,7 +211,7 @@ async function serviceTarget(
 
 /**
  * Refuses to show a token of Microsoft Entra ID to a stranger, who might act for the person: the host comes from a file.
- * @param allowed further hosts, from {@link hostsVariable}
+ * @param allowed further hosts, from {@link signInHostsVariable}
  * @throws ExpectedError `connection-string`
  */
 export function checkSignInHosts(

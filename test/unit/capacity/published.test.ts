@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limitBetween } from '../../../src/capacity/tables/publishedLimits';
+import { interpolateLimit } from '../../../src/capacity/tables/publishedLimits';
 import { cellName, ends, knownNames, published, rowOf, type DataTable } from './publishedData';
 
 const { tables, editions } = published;
@@ -101,7 +101,7 @@ describe('published tables: as printed', () => {
           const top = tableById.get(match[1] === 'out' ? ceiling.out : ceiling.in)!;
           const topRow = rowOf(top, row.field, `in_out_${match[2]}`, `out_${match[2]}`)!;
           table.units.forEach((unit, position) => {
-            const most = limitBetween(top.units, topRow.value as number[], unit)!;
+            const most = interpolateLimit(top.units, topRow.value as number[], unit)!;
             if (ends(row.value[position]!)[1] > most) off.add(`${table.id} ${unit}`);
           });
         }
@@ -167,7 +167,7 @@ describe('published tables: resolved values', () => {
           const name = top[direction as keyof typeof top];
           const ceiling = edition.limits[name]![direction]!;
           unitsOf(useCase).forEach((unit, position) => {
-            const most = limitBetween(unitsOf(name), ceiling, unit)!;
+            const most = interpolateLimit(unitsOf(name), ceiling, unit)!;
             assert.ok(values[position]! <= most, `${useCase} ${direction} ${unit}`);
           });
         }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { defaultSlo } from '../../../src/base/slo';
 import { configKeys, keysReadApart } from '../../../src/scenario/keys/configKeys';
-import { fieldOf, isPlain, type KeySpec } from '../../../src/scenario/keys/keySpec';
+import { fieldName, isScalarSpec, type KeySpec } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 
@@ -58,12 +58,12 @@ describe('a scenario file', () => {
     ]);
     for (const spec of configKeys) {
       const { name, type, default: usual } = spec as KeySpec;
-      if (!isPlain(spec) || (keysReadApart as readonly string[]).includes(name)) continue;
+      if (!isScalarSpec(spec) || (keysReadApart as readonly string[]).includes(name)) continue;
       const other = type === 'flag' ? usual !== true : (spec as KeySpec).choices?.at(-1);
       const [written, value] = samples.get(type) ?? [String(other), other];
       const scenario = scenarioOf(withConfig(`${name}: ${written}`));
       assert.deepEqual(
-        Object.entries(scenario).find(([field]) => field === fieldOf(spec))?.[1],
+        Object.entries(scenario).find(([field]) => field === fieldName(spec))?.[1],
         value,
         name,
       );

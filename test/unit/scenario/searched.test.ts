@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { rateOf, scenarioAt, stepsOf } from '../../../src/scenario/steps';
+import { plannedRate, scenarioAtSearchValue, stepsOf } from '../../../src/scenario/steps';
 import { searchStepOf, buildSearchPlan } from '../../../src/plan/buildPlan';
 import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
 
@@ -67,9 +67,9 @@ describe('search: in a scenario', () => {
   });
 });
 
-describe('scenarioAt', () => {
-  const at = (of: string, value: number, more = ''): ReturnType<typeof scenarioAt> =>
-    scenarioAt(scenarioOf(searching(`of: ${of}`, 'to: 800') + more), value);
+describe('scenarioAtSearchValue', () => {
+  const at = (of: string, value: number, more = ''): ReturnType<typeof scenarioAtSearchValue> =>
+    scenarioAtSearchValue(scenarioOf(searching(`of: ${of}`, 'to: 800') + more), value);
 
   it('has one step, with that many senders', () => {
     const { connections, ...scenario } = at('senders', 123);
@@ -85,7 +85,7 @@ describe('scenarioAt', () => {
 
   it('lasts a twentieth of the budget at most, and long enough to see a queue grow', () => {
     const lengths = (budget: string): number[] => {
-      const { singleStepDurationMs, warmupMs } = scenarioAt(
+      const { singleStepDurationMs, warmupMs } = scenarioAtSearchValue(
         scenarioOf(searching(`budget: ${budget}`)),
         10,
       );
@@ -123,14 +123,17 @@ scenario:
     assert.deepEqual(rangeOf(ways), [20, 67, 'pauses']);
     const planned = scenarioOf(ways);
     assert.deepEqual(buildSearchPlan(planned, options).search, planned.search);
-    const { entries, warmupMs } = scenarioAt(scenarioOf(sessions('1s', 'from: 20, to: 2000')), 26);
+    const { entries, warmupMs } = scenarioAtSearchValue(
+      scenarioOf(sessions('1s', 'from: 20, to: 2000')),
+      26,
+    );
     assert.ok(Number(entries[0]!.parameters['sessionInterval']) >= 1500);
     assert.equal(warmupMs, 1500);
   });
 
   it('sends at that rate, all entries in proportion', () => {
     const scenario = at('rate', 200);
-    assert.ok(Math.abs(rateOf(scenario) - 200) < 1e-6);
+    assert.ok(Math.abs(plannedRate(scenario) - 200) < 1e-6);
     assert.equal(scenario.entries[0]!.parameters['sendingInterval'], 4000);
     assert.deepEqual(stepsOf(scenario)[0]?.senders, 800);
   });
@@ -139,8 +142,8 @@ scenario:
     const scenario = at('connections', 300);
     assert.deepEqual([scenario.connections, stepsOf(scenario)[0]?.senders], [300, 300]);
     const few = `${withConfig('connections: 800', 'baseSending: 5', 'step: 0')}search: { of: connections }\n`;
-    assert.equal(stepsOf(scenarioAt(scenarioOf(few), 300))[0]?.senders, 5);
-    assert.equal(stepsOf(scenarioAt(scenarioOf(few), 3))[0]?.senders, 3);
+    assert.equal(stepsOf(scenarioAtSearchValue(scenarioOf(few), 300))[0]?.senders, 5);
+    assert.equal(stepsOf(scenarioAtSearchValue(scenarioOf(few), 3))[0]?.senders, 3);
   });
 
   it('writes that message size', () => {

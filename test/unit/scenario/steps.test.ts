@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Scenario, SenderShare } from '../../../src/scenario/scenario';
-import { lastSenders, maximumSteps, stepCount, stepsOf } from '../../../src/scenario/steps';
+import { lastStepSenders, maximumSteps, stepCount, stepsOf } from '../../../src/scenario/steps';
 import { rowsOf, scenarioOf } from './parsed';
 
 const base = scenarioOf('config:\n  target: local\n');
@@ -45,7 +45,7 @@ describe('the steps', () => {
       const expected = senders.map((count, at) => [at + 1, count]);
       assert.deepEqual(steps, expected);
       assert.equal(stepCount(scenario(keys)), senders.length);
-      assert.equal(lastSenders(scenario(keys)), senders.at(-1));
+      assert.equal(lastStepSenders(scenario(keys)), senders.at(-1));
     });
   }
 
@@ -105,7 +105,7 @@ describe('the senders of a mix', () => {
       fc.property(numbers, fc.array(senders, { minLength: 1, maxLength: 4 }), (keys, mix) => {
         const shares = mix.map((one) => (one?.kind === 'share' ? one.share : 0));
         const counts = mix.map((one) => (one?.kind === 'count' ? one.count : 0));
-        const last = lastSenders(scenario(keys));
+        const last = lastStepSenders(scenario(keys));
         const sum = (values: number[]): number => values.reduce((a, b) => a + b, 0);
         fc.pre(sum(shares) * last + sum(counts) <= last);
         for (const step of stepsOf(scenario(keys, mix))) {

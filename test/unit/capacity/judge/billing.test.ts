@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
 import type { Estimate, Product } from '../../../../src/capacity/model';
 import {
-  billingWords,
-  includedPerDay,
+  formatBilling,
+  includedMessagesPerDay,
   messagePrice,
   priceOf,
 } from '../../../../src/capacity/judge/billing';
@@ -124,19 +124,19 @@ describe('billing', () => {
 
   it('says what the size includes, and what the payloads alone would be', () => {
     const found = estimated({});
-    assert.equal(includedPerDay(found, {}), 1_000_000);
-    assert.equal(includedPerDay(found, { unit: 2 }), 2_000_000);
-    assert.equal(includedPerDay(found, { sku: 'free' }), 20_000);
+    assert.equal(includedMessagesPerDay(found, {}), 1_000_000);
+    assert.equal(includedMessagesPerDay(found, { unit: 2 }), 2_000_000);
+    assert.equal(includedMessagesPerDay(found, { sku: 'free' }), 20_000);
     assert.equal(
-      billingWords(found, {}),
+      formatBilling(found, {}),
       'Billed at this load around the clock: 17,280,000 messages of 2 KB a day, 518,400,000 in 30 days; Unit 1 includes 1,000,000 a day.',
     );
-    assert.match(billingWords(found, { sku: 'free' })!, /; the Free tier ends at 20,000 a day\.$/);
+    assert.match(formatBilling(found, { sku: 'free' })!, /; the Free tier ends at 20,000 a day\.$/);
     assert.match(
-      billingWords(estimate(inputOf(scenarioWith(sized(2048)))), {})!,
+      formatBilling(estimate(inputOf(scenarioWith(sized(2048)))), {})!,
       /345,600,000 messages of 2 KB a day.* Envelopes count: the payloads alone would be 172,800,000 a day\.$/,
     );
-    assert.equal(billingWords(estimated({ senders: 0 }), {}), undefined);
+    assert.equal(formatBilling(estimated({ senders: 0 }), {}), undefined);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   type MeasuredLoad,
 } from '../../../../src/capacity/judge/recommend';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { peakOf, shareOfPeak, stagesMs } from '../../../../src/scenario/steps';
+import { peakSenders, meanShareOfPeak, stagesDurationMs } from '../../../../src/scenario/steps';
 import { inputOf, loadsOf, messages, scenarioWith } from '../scenarios';
 
 const step: MeasuredStep = {
@@ -106,10 +106,10 @@ describe('measuredLoadOf', () => {
     });
     fc.assert(
       fc.property(some, (stages) => {
-        const peak = peakOf(stages);
-        const lengthMs = stagesMs(stages.stages);
+        const peak = peakSenders(stages);
+        const lengthMs = stagesDurationMs(stages.stages);
         // Each sender sends once a second.
-        const sent = (shareOfPeak(stages) * peak * lengthMs) / 1000;
+        const sent = (meanShareOfPeak(stages) * peak * lengthMs) / 1000;
         fc.pre(sent > 0);
         const changes = { stages, baseSending: peak, step: 0, singleStepDurationMs: lengthMs };
         const counts = { index: 1, seconds: lengthMs / 1000, sent, expected: sent };

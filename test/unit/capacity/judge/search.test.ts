@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { estimate } from '../../../../src/capacity/estimate';
 import { recommend } from '../../../../src/capacity/judge/recommend';
 import { fitsUnit, type Demand } from '../../../../src/capacity/judge/search';
-import { candidatesOf, editionOf } from '../../../../src/capacity/tables/publishedLimits';
+import { offeredUnits, editionOf } from '../../../../src/capacity/tables/publishedLimits';
 import { trafficLoad } from '../../../../src/capacity/load/serviceLoad';
 import { samples, type Sample } from '../traffics';
 
@@ -29,7 +29,7 @@ describe('search', () => {
       fc.property(samples, (sample) => {
         const demand = demandOf(sample);
         const { unit } = estimate(sample.input, sample.options);
-        const candidates = candidatesOf(demand.edition);
+        const candidates = offeredUnits(demand.edition);
         const position = unit === null ? candidates.length : candidates.indexOf(unit);
         if (unit !== null) assert.ok(fitsUnit(demand, unit));
         const smaller = candidates[position - 1];
@@ -43,7 +43,7 @@ describe('search', () => {
     fc.assert(
       fc.property(samples, (sample) => {
         const demand = demandOf(sample);
-        const fits = candidatesOf(demand.edition).map((unit) => fitsUnit(demand, unit));
+        const fits = offeredUnits(demand.edition).map((unit) => fitsUnit(demand, unit));
         assert.deepEqual(
           fits,
           [...fits].sort((a, b) => Number(a) - Number(b)),

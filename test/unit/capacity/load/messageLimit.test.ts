@@ -1,7 +1,11 @@
 import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import { scenarioEstimate } from '../../../../src/capacity/estimate';
-import { messageProblems, refusedSize, wireSizes } from '../../../../src/capacity/load/wireSizes';
+import {
+  messageSizeProblems,
+  messageSizeRefusal,
+  wireSizes,
+} from '../../../../src/capacity/load/wireSizes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { rowsOf } from '../../scenario/parsed';
@@ -40,8 +44,8 @@ describe('the largest message', () => {
       const [size] = wireSizes(whole, whole.entries[0]!, [{ bytes: mebibyte, weight: 1 }]);
       const around = size!.sent - mebibyte;
       const [fits, beyond] = [of(mebibyte - around), of(mebibyte - around + 1)];
-      assert.equal(refusedSize(fits, fits.entries[0]!), undefined);
-      const sentence = say(refusedSize(beyond, beyond.entries[0]!)!);
+      assert.equal(messageSizeRefusal(fits, fits.entries[0]!), undefined);
+      const sentence = say(messageSizeRefusal(beyond, beyond.entries[0]!)!);
       assert.match(
         sentence,
         /^A message of \w+ is 1,048,577 bytes with its envelope, and .* takes at most 1,048,576 \(1 MB\) in /,
@@ -54,7 +58,7 @@ describe('the largest message', () => {
   it('is underlined at the key of its size, as a warning', () => {
     const source = text('service: webpubsub', 'restBroadcast', 'messageSizes: "1KB 99%, 2MB 1%"');
     assert.deepEqual(
-      messageProblems(parseScenario(source)).map(({ severity, offset, length }) => [
+      messageSizeProblems(parseScenario(source)).map(({ severity, offset, length }) => [
         severity,
         source.slice(offset, offset + length),
       ]),
@@ -67,7 +71,7 @@ describe('the largest message', () => {
       const source = text(config, name, `${more}messageSize: 1KB`);
       const underlined = (search: string): string[] => {
         const whole = `search: ${search}\n${source}`;
-        return messageProblems(parseScenario(whole)).map(({ offset, length }) =>
+        return messageSizeProblems(parseScenario(whole)).map(({ offset, length }) =>
           whole.slice(offset, offset + length),
         );
       };
@@ -86,17 +90,17 @@ describe('the largest message', () => {
         `sessionInterval: 10s, steps: [{ call: A, arguments: ['{text:1KB}'] }, { call: B, arguments: ['{text:${size}}'] }]`,
       );
     assert.match(
-      say(refusedSize(session('2MB'), session('2MB').entries[0]!)!),
+      say(messageSizeRefusal(session('2MB'), session('2MB').entries[0]!)!),
       /^A message of session/,
     );
-    assert.equal(refusedSize(session('1000KB'), session('1000KB').entries[0]!), undefined);
+    assert.equal(messageSizeRefusal(session('1000KB'), session('1000KB').entries[0]!), undefined);
     const stream = (streamDirection: string): string | undefined => {
       const scenario = scenarioOf(
         slow,
         'streamingEcho',
         `messageSize: 2MB, streamDirection: ${streamDirection}`,
       );
-      const refused = refusedSize(scenario, scenario.entries[0]!);
+      const refused = messageSizeRefusal(scenario, scenario.entries[0]!);
       return refused && say(refused);
     };
     assert.match(stream('upload')!, /^A message of streamingEcho/);
@@ -110,7 +114,7 @@ describe('the largest message', () => {
       ['transport: LongPolling', 'echo'],
     ] as const) {
       const scenario = scenarioOf(config, name, 'messageSize: 10MB');
-      assert.equal(refusedSize(scenario, scenario.entries[0]!), undefined, name);
+      assert.equal(messageSizeRefusal(scenario, scenario.entries[0]!), undefined, name);
       assert.ok('estimate' in scenarioEstimate(scenario), name);
     }
   });

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/capacity/start/preset';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { lastSenders } from '../../../../src/scenario/steps';
+import { lastStepSenders } from '../../../../src/scenario/steps';
 import { findUseCase, useCases } from '../../../../src/usecases/registry';
 import { inputOf } from '../scenarios';
 
@@ -51,7 +51,7 @@ describe('presets', () => {
             ({ severity, code }) => severity !== 'info' && code !== 'nobody-moves',
           );
           assert.deepEqual(serious, [], preset.text);
-          assert.equal(lastSenders(scenario!), preset.senders, preset.text);
+          assert.equal(lastStepSenders(scenario!), preset.senders, preset.text);
           assert.equal(unitOf(scenario!), unit, preset.text);
         }
         assert.ok(made > units.length / 3, `${made} of ${units.length} presets`);

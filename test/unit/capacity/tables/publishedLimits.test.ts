@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { limitBetween } from '../../../../src/capacity/tables/publishedLimits';
+import { interpolateLimit } from '../../../../src/capacity/tables/publishedLimits';
 import { published, rowOf } from '../publishedData';
 
 const units = [1, 2, 5, 10, 20, 50, 100];
@@ -9,14 +9,14 @@ const restToUser = [300, 600, 900, 1300, 2000, 10000, 18000];
 
 describe('interpolation', () => {
   it('is the printed value at a listed size and nothing outside', () => {
-    assert.equal(limitBetween(units, sendToConnection, 20), 9000);
-    assert.equal(limitBetween(units, sendToConnection, 0.5), undefined);
-    assert.equal(limitBetween(units, sendToConnection, 200), undefined);
+    assert.equal(interpolateLimit(units, sendToConnection, 20), 9000);
+    assert.equal(interpolateLimit(units, sendToConnection, 0.5), undefined);
+    assert.equal(interpolateLimit(units, sendToConnection, 200), undefined);
   });
 
   it('never does worse than the smaller neighbour, per unit never better than the worse one', () => {
     const between = (values: number[], unit: number): number | undefined =>
-      limitBetween(units, values, unit);
+      interpolateLimit(units, values, unit);
     assert.deepEqual(
       [6, 7, 30, 40, 60].map((unit) => between(sendToConnection, unit)),
       [5000, 5600, 12000, 16000, 20000],
@@ -33,7 +33,7 @@ describe('interpolation', () => {
       fc.property(row, fc.integer({ min: 1, max: 100 }), (steps, unit) => {
         let sum = 0;
         const values = steps.map((step) => (sum += step));
-        const limit = limitBetween(units, values, unit)!;
+        const limit = interpolateLimit(units, values, unit)!;
         const above = units.findIndex((listed) => listed >= unit);
         const below = Math.max(0, above - 1);
         const [low, high] = [values[below]!, values[above]!];
@@ -53,7 +53,7 @@ describe('interpolation', () => {
       for (const [direction, values] of Object.entries(wps.limits[table.use_case]!)) {
         const printed = rowOf(table, `${direction}_per_second`, 'in_out_messages_per_second')!;
         table.units.forEach((unit, position) => {
-          assert.equal(limitBetween(wps.listed_units, values, unit), printed.value[position]);
+          assert.equal(interpolateLimit(wps.listed_units, values, unit), printed.value[position]);
           if (!wps.listed_units.includes(unit)) reproduced += 1;
         });
       }

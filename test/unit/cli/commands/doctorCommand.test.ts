@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CommandDeps } from '../../../../src/cli/program';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { targetWords } from '../../../../src/scenario/target/targetKinds';
+import { formatTarget } from '../../../../src/scenario/target/targetKinds';
 import { hubMethods } from '../../../../src/usecases/registry';
 import { commandLine, type CommandLine } from '../commandLine';
 
@@ -189,7 +189,7 @@ describe('doctor', () => {
       deps: {
         parseScenario,
         probeTargetOf: ({ target }) => {
-          asked.push(targetWords(target));
+          asked.push(formatTarget(target));
           return Promise.resolve({ url, reachable: true, signedIn: false, connectMs: 30 });
         },
       },

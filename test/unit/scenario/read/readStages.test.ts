@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { buildPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { peakOf, shareOfPeak, stagesMs } from '../../../../src/scenario/steps';
+import { peakSenders, meanShareOfPeak, stagesDurationMs } from '../../../../src/scenario/steps';
 import { loadWords } from '../../../../src/run/runWords';
 import { brief, problemOf, scenarioOf, withConfig } from '../parsed';
 
@@ -66,8 +66,11 @@ describe('stages of a file', () => {
         { to: 0, overMs: 0, holdMs: 1000 },
       ],
     };
-    assert.deepEqual([peakOf(spec), shareOfPeak(spec), stagesMs(spec.stages)], [30, 1 / 3, 2000]);
-    assert.equal(shareOfPeak(undefined), 1);
+    assert.deepEqual(
+      [peakSenders(spec), meanShareOfPeak(spec), stagesDurationMs(spec.stages)],
+      [30, 1 / 3, 2000],
+    );
+    assert.equal(meanShareOfPeak(undefined), 1);
   });
 
   const wrong: [string, string, string, RegExp][] = [

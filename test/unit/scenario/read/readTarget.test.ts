@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { targetWords } from '../../../../src/scenario/target/targetKinds';
+import { formatTarget } from '../../../../src/scenario/target/targetKinds';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { brief, errorsOf, fixed, problemOf, rowsOf, scenarioOf } from '../parsed';
 
@@ -38,7 +38,7 @@ describe('the target', () => {
       const text = config(whole(line!));
       assert.deepEqual(errorsOf(text), []);
       const scenario = scenarioOf(text);
-      const found = [scenario.target!.kind, targetWords(scenario.target), scenario.service];
+      const found = [scenario.target!.kind, formatTarget(scenario.target), scenario.service];
       assert.deepEqual(found, [kind, whole(words!), service]);
     });
 

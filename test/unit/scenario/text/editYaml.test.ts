@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   removeKey,
   setKey,
-  withChanges,
+  applyChanges,
   type TextChange,
   nodeAt,
   outlineOf,
@@ -12,7 +12,7 @@ const crlf = (text: string): string => text.replace(/\n/g, '\r\n');
 
 function set(text: string, path: string, value: string): string | undefined {
   const change = setKey(text, outlineOf(text), path.split('.'), value);
-  return change && withChanges(text, [change]);
+  return change && applyChanges(text, [change]);
 }
 
 const unitIn = (text: string): TextChange | undefined =>
@@ -104,7 +104,7 @@ describe('removeKey', () => {
     it(`takes ${path} out of ${JSON.stringify(text)}`, () => {
       for (const form of [String, crlf]) {
         const node = nodeAt(outlineOf(form(text)), path.split('.'))!;
-        assert.equal(withChanges(form(text), [removeKey(form(text), node)]), form(left));
+        assert.equal(applyChanges(form(text), [removeKey(form(text), node)]), form(left));
       }
     });
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isCollection, isMap, isScalar, type Node } from 'yaml';
-import { outlineOf, pathOf, plainValue } from '../../../../src/scenario/text/outline';
+import { outlineOf, pathOf, unquotedValue } from '../../../../src/scenario/text/outline';
 import { readYaml } from '../../../../src/scenario/text/yamlDocument';
 
 const crlf = (text: string): string => text.replace(/\n/g, '\r\n');
 
 const shown = (text: string): string[] =>
-  outlineOf(text).nodes.map((node) => `${pathOf(node).join('.')}=${plainValue(node) ?? ''}`);
+  outlineOf(text).nodes.map((node) => `${pathOf(node).join('.')}=${unquotedValue(node) ?? ''}`);
 
 /** Paths of the keys and items of a document, in the order of the text. */
 function pathsIn(node: unknown, path: readonly string[] = []): string[] {

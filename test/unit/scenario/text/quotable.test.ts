@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { quotable } from '../../../../src/scenario/text/words';
+import { safeExcerpt } from '../../../../src/scenario/text/words';
 
 describe('text shown in messages', () => {
   for (const [name, value] of [
@@ -11,17 +11,17 @@ describe('text shown in messages', () => {
     ['a password', 'password: HUSH'],
   ] as const) {
     it(`leaves out ${name}`, () => {
-      assert.ok(!quotable(value).includes('HUSH'));
+      assert.ok(!safeExcerpt(value).includes('HUSH'));
     });
   }
 
   it('keeps references, which are no secrets', () => {
-    assert.equal(quotable('AccessKey=${secret:key}'), 'AccessKey=${secret:key}');
+    assert.equal(safeExcerpt('AccessKey=${secret:key}'), 'AccessKey=${secret:key}');
   });
 
   it('is short and on one line', () => {
-    assert.equal(quotable(`a\nb${'c'.repeat(1000)}`).length, 61);
-    assert.ok(!quotable('a\r\nb').includes('\n'));
+    assert.equal(safeExcerpt(`a\nb${'c'.repeat(1000)}`).length, 61);
+    assert.ok(!safeExcerpt('a\r\nb').includes('\n'));
   });
 
   it('holds no secret in any problem of a file full of wrongly placed ones', () => {
