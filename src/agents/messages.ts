@@ -1,7 +1,7 @@
 /** What agents and the coordinator of a run say to each other, and where on the bus. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
-import { cutText } from '../base/text';
+import { truncate } from '../base/text';
 import { type HistogramCounts, packPairs, unpackPairs } from '../measure/histogram';
 import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../messages/worker';
@@ -247,7 +247,7 @@ function isSame(all: unknown, inside: unknown): boolean {
 }
 
 /** What is said is cut to half of what is read, as marks in the place of secrets may be longer. */
-export const cutToShow = (text: string): string => cutText(text, mostText / 2);
+export const cutToShow = (text: string): string => truncate(text, mostText / 2);
 
 /** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
 const reader =

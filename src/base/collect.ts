@@ -1,10 +1,10 @@
 /** Adds to what is counted for a key. */
-export function count<Key>(counts: Map<Key, number>, key: Key, times = 1): void {
+export function addCount<Key>(counts: Map<Key, number>, key: Key, times = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + times);
 }
 
 /** The value of a key, made where there is none. */
-export function entryOf<Key, Value>(
+export function getOrCreate<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
   make: () => NoInfer<Value>,
@@ -15,11 +15,11 @@ export function entryOf<Key, Value>(
 }
 
 /** In the order in which their keys come. */
-export function groupedBy<Key, Value>(
+export function groupBy<Key, Value>(
   values: Iterable<Value>,
   keyOf: (value: Value) => Key,
 ): Map<Key, Value[]> {
   const groups = new Map<Key, Value[]>();
-  for (const value of values) entryOf(groups, keyOf(value), () => []).push(value);
+  for (const value of values) getOrCreate(groups, keyOf(value), () => []).push(value);
   return groups;
 }

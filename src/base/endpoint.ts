@@ -1,46 +1,43 @@
 import type { ErrorClass } from './errorClass';
-import type { PersonalPart } from './personalText';
-import type { Row, RowValue } from './rows';
+import type { PersonalPart, Row, RowValue } from './personalText';
 import type { AzureService } from './serviceTraits';
 
-/** Everything a connection needs to get in, with all references resolved. Never stored, never shown. */
+/** What a connection needs to get in, all references resolved. Never stored, never shown. */
 export interface Endpoint {
-  /** `http:` or `https:` hub URLs; of `classic` hubs with the hub's name behind the server's URL. */
+  /** `http:` or `https:` hub URLs; for `classic`, the hub's name follows the server's URL. */
   readonly urls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** What differs from one connection to the next. */
   readonly personal?: PersonalEndpoint;
   readonly accessToken?: string;
-  /** PEM text of the certificate authorities to trust, in place of those that Node knows. */
+  /** PEM text of the certificate authorities to trust instead of Node's. */
   readonly ca?: string;
-  /** PEM text of the client's certificate and key, where the server wants them. */
+  /** For servers that want a client certificate. */
   readonly clientCertificate?: ClientCertificate;
-  /** Addresses of this machine that sockets come from in turn; absent: the system chooses. */
+  /** Local addresses that sockets use in turn; absent: the system chooses. */
   readonly localAddresses?: readonly string[];
-  /** Absent: every way is direct. */
   readonly proxies?: ProxySettings;
   readonly insecureTls: boolean;
   readonly skipNegotiation: boolean;
-  /** How messages travel; over WebSockets when absent. */
+  /** Absent: WebSockets. */
   readonly transport?: HttpTransport;
-  /** The client that opens the connections; our own when absent. */
+  /** The client that opens the connections; absent: our own. */
   readonly driver?: 'sdk';
-  /** The hubs are of ASP.NET SignalR, not of ASP.NET Core. */
+  /** ASP.NET SignalR, not ASP.NET Core SignalR. */
   readonly classic?: true;
-  /** Names of other machines that redirects may lead to, `*.` for all below a domain; absent: any. */
+  /** Other hosts that redirects may lead to, `*.` for all below a domain; absent: any. */
   readonly allowedHosts?: readonly string[];
-  /** A service of Azure, where each connection signs a token of its own. */
+  /** An Azure service, where each connection signs its own token. */
   readonly service?: ServiceAccess;
 }
 
-/** What is filled when a connection opens, and where the values come from. Plain data. */
+/** What differs from one connection to the next. Plain data. */
 export interface PersonalEndpoint {
   readonly headers: Readonly<Record<string, readonly PersonalPart[]>>;
   readonly query: Readonly<Record<string, readonly PersonalPart[]>>;
-  /** Absent: the token of the identity, where it has one. */
+  /** Absent: the token of the identity, if any. */
   readonly accessToken?: readonly PersonalPart[];
-  /** Connection i is the one at i mod their number. */
+  /** Connection i uses the one at i mod their number. */
   readonly identities?: Identities;
   readonly data?: DataRows;
 }
@@ -49,24 +46,23 @@ export type Identities =
   | { readonly kind: 'rows'; readonly rows: readonly IdentityRow[] }
   | SigningRule;
 
-/** Its values; `failed` where nobody has given it any, in a sentence. */
+/** `failed` says why the identity has no values. */
 export interface IdentityRow {
   readonly values: Row;
-  /** When its token expires, milliseconds since 1970, where it is renewed before. */
+  /** When its token expires, milliseconds since 1970, if it is renewed before. */
   readonly expiresMs?: number;
   readonly failed?: {
     readonly errorClass: ErrorClass;
     readonly message: string;
-    /** Nobody answers where tokens come from, or what answers says that it cannot. */
+    /** The token endpoint does not answer, or says that it cannot. */
     readonly isDown?: boolean;
   };
 }
 
-/** Makes a JSON web token for each identity. */
 export interface SigningRule {
   readonly kind: 'rule';
   readonly count: number;
-  /** Text, or a private key in PEM form. */
+  /** A text, or a private key in PEM form. */
   readonly key: string;
   readonly head: { readonly alg: string; readonly typ: 'JWT'; readonly kid?: string };
   readonly user: readonly PersonalPart[];
@@ -77,7 +73,7 @@ export interface SigningRule {
   readonly lifetimeMs: number;
 }
 
-/** A value whose texts are filled. */
+/** A value whose texts contain placeholders. */
 export type PersonalValue =
   | { readonly parts: readonly PersonalPart[] }
   | { readonly items: readonly PersonalValue[] }
@@ -86,23 +82,22 @@ export type PersonalValue =
 
 export interface DataRows {
   readonly rows: readonly Row[];
-  /** Each call takes the next one; else connection i has the one at i mod their number. */
+  /** Each call takes the next row; otherwise connection i has the one at i mod their number. */
   readonly shared: boolean;
 }
 
-/** Azure SignalR Service (serverless) or Azure Web PubSub. */
+/** Azure SignalR Service in serverless mode, or Azure Web PubSub. */
 export type ServiceAccess = ServiceHub & ServicePass;
 
 export interface ServiceHub {
   readonly kind: AzureService;
   readonly hub: string;
-  /** `http(s)://host` without a port: what access tokens are made out to. */
+  /** `http(s)://host` without a port: the audience of access tokens. */
   readonly audience: string;
-  /** `http(s)://host[:port]` of REST calls; behind a gateway with the path before theirs, without a slash at the end. */
+  /** `http(s)://host[:port]` of REST calls, with a gateway's path if any, without a slash at the end. */
   readonly restUrl: string;
 }
 
-/** Its access key, or for a while a sign-in. */
 export type ServicePass = AccessKeyPass | SignedInPass;
 
 interface AccessKeyPass {
@@ -129,20 +124,33 @@ export interface ClientCertificate {
   readonly passphrase?: string;
 }
 
-/** For `http:` and `https:` hubs; hosts of `except` are reached without. */
+/** `http` and `https` are the proxies of hubs with that scheme. */
 export interface ProxySettings {
   readonly http?: string;
   readonly https?: string;
-  /** In lower case. */
+  /** Hosts that are reached directly, in lower case. */
   readonly except: readonly string[];
 }
 
-/** What opening a connection consists of, in the order in which it happens but for negotiate, which comes first. */
+/** What opening a connection consists of; in order, except negotiate, which comes first. */
 export const connectPhases = ['dns', 'tcp', 'tls', 'negotiate', 'upgrade', 'handshake'] as const;
 export type ConnectPhase = (typeof connectPhases)[number];
 
-/** Microseconds that each phase took; phases that did not happen are absent. */
+/** Microseconds of each phase; phases that did not happen are absent. */
 export type PhaseTimes = Partial<Record<ConnectPhase, number>>;
 
-/** In each HTTP answer of the embedded hub and the emulators. */
+/** Header of each HTTP response of the embedded hub and the emulators. */
 export const emulatorHeader = 'X-SignalR-Bench';
+
+/** Whether a host, as it stands in a URL, is this machine: its names, 127.0.0.0/8 and ::1 (RFC 6761, RFC 1122, RFC 4291). */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost')) return true;
+  if (/^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(host)) return true;
+  return host === '::1' || /^::ffff:(?:7f[0-9a-f]{2}:|127\.)/.test(host);
+}
+
+/** Whether a client that connects there reaches this machine: at unspecified addresses, too. */
+export const isThisMachine = (hostname: string): boolean =>
+  isLoopbackHost(hostname) ||
+  /^(?:0\.0\.0\.0|::|::ffff:(?:0:0|0\.0\.0\.0))$/i.test(hostname.replace(/^\[|\]$/g, ''));

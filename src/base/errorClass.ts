@@ -30,7 +30,7 @@ export const errorClasses = {
 
 export type ErrorClass = keyof typeof errorClasses;
 
-/** Where there is something to do. */
+/** What the user can do. */
 export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   refused: 'Start the server, or correct the port in the target.',
   unreachable: 'Check the host, the network and the firewall between here and there.',
@@ -66,23 +66,22 @@ export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   ports: 'Use fewer connections, or targets on several addresses.',
 };
 
-/** Occurrences by class; classes that did not occur are absent. */
 export type ErrorCounts = Partial<Record<ErrorClass, number>>;
 
-export const countOf = (errors: ErrorCounts): number =>
+export const totalErrors = (errors: ErrorCounts): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0);
 
-/** Of classes that only another version knows: a file may have any number. */
-const mostUnknown = 20;
+/** A result file may have any number of classes of another version. */
+const maxUnknownClasses = 20;
 
-/** Those that occurred, the most frequent first; what is unknown beyond some is counted as `other`. */
-export function sortedCounts(errors: ErrorCounts): [ErrorClass, number][] {
+/** The most frequent first; unknown classes beyond {@link maxUnknownClasses} are counted as `other`. */
+export function sortErrorCounts(errors: ErrorCounts): [ErrorClass, number][] {
   const byCount = (a: [string, number], b: [string, number]): number => b[1] - a[1];
   const all = (Object.entries(errors) as [ErrorClass, number][])
     .filter(([, count]) => count > 0)
     .sort(byCount);
   const unknown = all.filter(([name]) => !Object.hasOwn(errorClasses, name));
-  const rest = new Set(unknown.slice(mostUnknown));
+  const rest = new Set(unknown.slice(maxUnknownClasses));
   if (rest.size === 0) return all;
   const more = [...rest].reduce((sum, [, count]) => sum + count, errors.other ?? 0);
   const named = all.filter((each) => each[0] !== 'other' && !rest.has(each));

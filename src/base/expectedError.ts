@@ -1,9 +1,9 @@
-/** What marks one, whichever bundle it is from: each has a class of its own. */
+/** Marks it across bundles, each of which has its own class. */
 const mark = Symbol.for('signalr-bench.expectedError');
 
-/** What went wrong and what to do, for people, without a stack. Anything else that is thrown is a defect of ours. */
+/** What went wrong and what to do, for people, without a stack. Any other error is a defect of ours. */
 export class ExpectedError extends Error {
-  /** Stable, machine-readable name of the failure, e.g. `target-unreachable`. */
+  /** Stable, machine-readable name, such as `target-unreachable`. */
   readonly code: string;
   readonly [mark] = true;
 

@@ -1,8 +1,6 @@
 /**
- * What is written anew into each message: the stamp, the receiver's connection id or group, id and index
- * of the sending connection, the message's number, the id under which it is to be acknowledged, the ids of
- * a call that opens a stream and of the items that go up in it, the number of items that it wants, the time
- * in milliseconds since 1970 or in ticks of 100 ns since the year 1.
+ * What a message template fills in for each message. `unixMs` is in milliseconds since 1970, `ticks` in 100 ns since
+ * the year 1.
  */
 export type HoleKind =
   | 'stamp'
@@ -22,27 +20,25 @@ export type NumberHole = Extract<
   'senderIndex' | 'sequence' | 'itemCount' | 'unixMs' | 'ticks'
 >;
 
-/** A piece of a text: as it is, or written anew into each message. */
 export type TextPart = string | { readonly hole: HoleKind };
 
 /** One argument of a hub method, with the places that change with each message. Plain data. */
 export type MessageArgument =
-  /** Plain data as it is. */
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'list'; readonly items: readonly MessageArgument[] }
   | { readonly kind: 'map'; readonly members: readonly (readonly [string, MessageArgument])[] }
   | {
       readonly kind: 'text';
       readonly parts: readonly TextPart[];
-      /** Goes out as bytes instead of text; only MessagePack distinguishes them. */
+      /** Sent as bytes instead of text; only MessagePack distinguishes them. */
       readonly binary?: boolean;
     }
   | { readonly kind: 'number'; readonly hole: NumberHole };
 
-/** Names that the bench contracts fix, whatever is sent; methods of single use cases are theirs. */
+/** Names that the bench contracts fix. */
 export const callbacks = { recordLatency: 'RecordLatency', measure: 'Measure' } as const;
 export const membershipMethods = { join: 'JoinGroup', leave: 'LeaveGroup' } as const;
-/** The id as the result, and as a call of the client method of the same name. */
+/** The connection's id as the result, and by calling the client method of that name. */
 export const idMethods = { result: 'GetConnectionId', callback: 'ConnectionId' } as const;
 
 export type HubDialect = 'recordLatency' | 'measure';
@@ -52,7 +48,7 @@ export interface ContractMethods extends Readonly<Record<HubDialect, readonly st
   readonly streams: readonly string[];
 }
 
-/** The two hub protocols and the older one of ASP.NET SignalR; Web PubSub's JSON, the same with recovery, bare payloads, protobuf without and with it. */
+/** Hub protocols, that of ASP.NET SignalR, and the subprotocols of Azure Web PubSub. */
 export type WireProtocol =
   | 'json'
   | 'messagepack'
@@ -63,21 +59,23 @@ export type WireProtocol =
   | 'webpubsubProtobuf'
   | 'webpubsubReliableProtobuf';
 
-/** Else it is one of Azure Web PubSub. */
 export const isHubProtocol = (protocol: WireProtocol): boolean =>
   protocol === 'json' || protocol === 'messagepack' || protocol === 'classic';
 
-/** Ticks of 100 ns from the year 1 to 1970, as .NET counts them. */
+/** From the year 1 to 1970, as .NET counts them. */
 const unixEpochTicks = 621_355_968_000_000_000n;
 
 /** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
-export const ticksOf = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
+export const dotNetTicks = (unixMs: number): bigint => BigInt(unixMs) * 10_000n + unixEpochTicks;
 
-/** Bytes that every message carries to be recognised by, see `wire/stamp.ts`. */
+/** See `wire/message/stamp.ts`. */
 export const stampBytes = 54;
 
 /** Largest payload of one message that a scenario may have. */
-export const largestPayloadBytes = 16 * 1024 * 1024;
+export const maxPayloadBytes = 16 * 1024 * 1024;
 
-/** Largest number of sources (a sender's stream of messages to one audience) that it can distinguish. */
-export const largestSource = 2 ** 26;
+/** How many sources (one sender's messages to one audience) a stamp can tell apart. */
+export const maxSources = 2 ** 26;
+
+/** A connection that we close takes no part in this time before, microseconds: docs/generator.md. */
+export const closeMarginUs = 1_000_000;

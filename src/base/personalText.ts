@@ -1,6 +1,5 @@
-/** Texts that differ from one connection, or one identity, to the next. */
-import { ticksOf } from './message';
-import { valueText, type Row, type RowValue } from './rows';
+/** Texts with placeholders that differ from one connection, or one identity, to the next. */
+import { dotNetTicks } from './message';
 
 const plainNames = ['index', 'senderIndex', 'group', 'time', 'ticks'] as const;
 const rowNames = ['identity', 'data'] as const;
@@ -9,20 +8,19 @@ type PlainName = (typeof plainNames)[number];
 export type RowName = (typeof rowNames)[number];
 export type PersonalName = PlainName | RowName;
 
-/** Placeholders of what opens a connection. */
-export const connectionNames: readonly PersonalName[] = [
+/** Allowed where a connection opens. */
+export const connectionPlaceholders: readonly PersonalName[] = [
   ...(['senderIndex', 'group', 'identity', 'data', 'time', 'ticks'] as const),
 ];
-/** Placeholders of what makes an identity. */
-export const identityNames: readonly PersonalName[] = ['index', 'data'];
+/** Allowed where an identity is made. */
+export const identityPlaceholders: readonly PersonalName[] = ['index', 'data'];
 
-/** A piece of such a text: as it is, or what a placeholder stands for. Plain data. */
+/** A piece of such a text: plain, or a placeholder. Plain data. */
 export type PersonalPart =
   | string
   | { readonly name: PlainName }
   | { readonly name: RowName; readonly column: string };
 
-/** In braces, at `offset` of the text. */
 interface WrongPlaceholder {
   readonly offset: number;
   readonly length: number;
@@ -35,24 +33,23 @@ export const isRowName = (name: string): name is RowName =>
   (rowNames as readonly string[]).includes(name);
 
 /** Other words with a dot in braces stay as they are: texts of other tools are full of them. */
-export const looksLikeRow = (name: string): boolean => /^(?:id|dat|row)/i.test(name);
+export const looksLikeRowName = (name: string): boolean => /^(?:id|dat|row)/i.test(name);
 
 /** `{name}`, `{name:value}`, `{name.column}` and `{name.column:value}` but no reference `${…}`, and `{{`, which stands for a brace. */
 const placeholderPattern = (): RegExp =>
   /\{\{|(?<!\$)\{([A-Za-z]\w{0,39})(?:\.([^{}:\r\n]{0,128}))?(?::([^{}]{0,300}))?\}/g;
 
-/** A placeholder as it is written. */
 interface WrittenPlaceholder {
   readonly name: string;
   readonly column: string | undefined;
   readonly value: string | undefined;
-  /** Where it stands, braces included. */
+  /** Of the whole placeholder, braces included. */
   readonly offset: number;
   readonly length: number;
 }
 
-/** A text with its placeholders read; those that `read` gives nothing for stay as they are written. */
-export function partsIn<Part>(
+/** Splits a text at its placeholders; those for which `read` returns undefined stay as text. */
+export function parsePlaceholders<Part>(
   text: string,
   read: (placeholder: WrittenPlaceholder) => Part | undefined,
 ): (string | Part)[] {
@@ -81,17 +78,17 @@ export function partsIn<Part>(
   return parts;
 }
 
-/** @param known what may stand in such a text; a placeholder of another name is wrong, and stays as it is written */
-export function personalText(
+/** @param known the placeholders allowed here; others are listed as `wrong` and stay as text */
+export function parsePersonalText(
   text: string,
   known: readonly PersonalName[],
 ): { readonly parts: readonly PersonalPart[]; readonly wrong: readonly WrongPlaceholder[] } {
   const wrong: WrongPlaceholder[] = [];
-  const parts = partsIn(text, ({ name, column, value, offset, length }) => {
+  const parts = parsePlaceholders(text, ({ name, column, value, offset, length }) => {
     const isKnown = value === undefined && (known as readonly string[]).includes(name);
     const part = isKnown ? partOf(name, column?.trim()) : undefined;
     if (part !== undefined) return part;
-    if ((column !== undefined && !looksLikeRow(name)) || /[\d_]/.test(name)) return undefined;
+    if ((column !== undefined && !looksLikeRowName(name)) || /[\d_]/.test(name)) return undefined;
     wrong.push({ offset, length, name: column === undefined ? name : `${name}.${column}` });
     return undefined;
   });
@@ -103,11 +100,10 @@ function partOf(name: string, column: string | undefined): PersonalPart | undefi
   return isPlainName(name) && column === undefined ? { name } : undefined;
 }
 
-export const isSameForAll = (parts: readonly PersonalPart[]): boolean =>
+export const hasNoPlaceholders = (parts: readonly PersonalPart[]): boolean =>
   parts.every((part) => typeof part === 'string');
 
-/** What the placeholders stand for. */
-export interface PersonalFacts {
+export interface PlaceholderValues {
   readonly index: number;
   readonly group?: string | undefined;
   readonly identity?: Row | undefined;
@@ -115,10 +111,10 @@ export interface PersonalFacts {
   readonly nowMs: number;
 }
 
-/** A missing value is an empty text. @param encode what stands for a placeholder, as the text around it wants it */
-export function filledText(
+/** A missing value is an empty text. @param encode escapes a value for the text around it */
+export function fillPersonalText(
   parts: readonly PersonalPart[],
-  facts: PersonalFacts,
+  facts: PlaceholderValues,
   encode: (value: string) => string = (value) => value,
 ): string {
   return parts
@@ -126,7 +122,7 @@ export function filledText(
     .join('');
 }
 
-function valueOf(part: Exclude<PersonalPart, string>, facts: PersonalFacts): RowValue {
+function valueOf(part: Exclude<PersonalPart, string>, facts: PlaceholderValues): RowValue {
   switch (part.name) {
     case 'index':
     case 'senderIndex':
@@ -136,10 +132,24 @@ function valueOf(part: Exclude<PersonalPart, string>, facts: PersonalFacts): Row
     case 'time':
       return String(facts.nowMs);
     case 'ticks':
-      return String(ticksOf(facts.nowMs));
+      return String(dotNetTicks(facts.nowMs));
     default: {
       const row = facts[part.name];
       return row !== undefined && Object.hasOwn(row, part.column) ? row[part.column]! : '';
     }
   }
 }
+
+/** Text in CSV files, any JSON value elsewhere. */
+export type RowValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly RowValue[]
+  | { readonly [name: string]: RowValue };
+
+export type Row = Readonly<Record<string, RowValue>>;
+
+export const valueText = (value: RowValue): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,4 +1,3 @@
-/** The same seed gives the same run. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
@@ -6,7 +5,7 @@ export interface Random {
   below(bound: number): number;
 }
 
-/** Mulberry32: 32 bits of state, of the seed too; enough for spreading senders and choosing targets, not for secrets. */
+/** Mulberry32: 32 bits of state; enough for spreading senders and choosing targets, not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -21,14 +20,13 @@ export function seededRandom(seed: number): Random {
 
 /** Numbers 0 … count−1 in random order (Fisher–Yates). */
 export const shuffled = (count: number, random: Random): Uint32Array =>
-  exchanged(count, (index) => random.below(index + 1));
+  swapWithDrawn(count, (index) => random.below(index + 1));
 
-/** Nobody maps to itself, where there are two or more (Sattolo's algorithm: one single cycle, hence no fixed point). */
+/** A permutation where no number stands at its own place, if there are two or more (Sattolo's algorithm). */
 export const derangement = (count: number, random: Random): Uint32Array =>
-  exchanged(count, (index) => random.below(index));
+  swapWithDrawn(count, (index) => random.below(index));
 
-/** Each number, from the last on, changes places with the one that is drawn for it. */
-function exchanged(count: number, drawn: (index: number) => number): Uint32Array {
+function swapWithDrawn(count: number, drawn: (index: number) => number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, index) => index);
   for (let index = count - 1; index > 0; index--) {
     const other = drawn(index);

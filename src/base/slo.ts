@@ -1,5 +1,15 @@
-/** What a run is judged by: every objective there is, and the limits that a scenario sets. */
-import { errors, errorsOfClass, type ErrorMetric } from './objectives/errors';
+/** The objectives of a run: all that exist, and the limits that a scenario sets. */
+import {
+  delivered,
+  dropped,
+  duplicated,
+  errors,
+  errorsByClass,
+  rate,
+  sessionsBrokenOff,
+  skipped,
+  type ErrorMetric,
+} from './objectives/counts';
 import { latencies } from './objectives/latency';
 import type { Objective, ObjectiveFamily } from './objectives/objective';
 import {
@@ -9,10 +19,6 @@ import {
   type LatencyMetric,
   type Percentile,
 } from './objectives/percentile';
-import { rate } from './objectives/rate';
-import { sessionsBrokenOff } from './objectives/sessions';
-import { delivered, dropped, duplicated } from './objectives/shares';
-import { skipped } from './objectives/skipped';
 import {
   connectTimes,
   isTimeToAll,
@@ -21,15 +27,15 @@ import {
   type TimeToAllMetric,
 } from './objectives/times';
 
-/** Every objective with a name of its own, by its key under `slo`; a new one is a file beside these and a name here. */
+/** By their keys under `slo`. */
 export const otherObjectives = {
   ...{ dropped, skipped, delivered, duplicated, rate, errors, sessionsBrokenOff },
 };
 
-/** Objectives that differ by a part of their names; a new family is a file beside these and a line here. */
+/** Objectives whose names have a variable part. */
 export const objectiveFamilies: readonly ObjectiveFamily[] = [
   latencies,
-  errorsOfClass,
+  errorsByClass,
   connectTimes,
   timesToAll,
 ];
@@ -40,21 +46,20 @@ export type Metric = Percentile | OtherMetric;
 const ofFamily = (name: string): Objective | undefined =>
   objectiveFamilies.map((family) => family.named(name)).find((found) => found);
 
-/** Those that families offer, made once: a scenario is read at each key stroke. */
+/** Made once: a scenario is read at each key stroke. */
 const offered: ReadonlyMap<string, Objective> = new Map(
   objectiveFamilies.flatMap((family) => family.offered.map((name) => [name, ofFamily(name)!])),
 );
 
-/** The objective of that name; undefined where there is none. */
-export function objectiveOf(name: string): Objective | undefined {
+export function findObjective(name: string): Objective | undefined {
   if (Object.hasOwn(otherObjectives, name))
     return (otherObjectives as Readonly<Record<string, Objective>>)[name];
   return offered.get(name) ?? ofFamily(name);
 }
 
-export const isMetric = (name: string): name is Metric => objectiveOf(name) !== undefined;
+export const isMetric = (name: string): name is Metric => findObjective(name) !== undefined;
 
-/** Names that people are shown, in that order: those of latency first, of families those that are offered. */
+/** In display order: latency first, and of families the names that are offered. */
 const shownMetrics = (): Metric[] => [
   ...latencyMetrics,
   ...(Object.keys(otherObjectives) as Metric[]),
@@ -64,38 +69,38 @@ const shownMetrics = (): Metric[] => [
 ];
 
 export const objectives = (): (readonly [metric: Metric, objective: Objective])[] =>
-  shownMetrics().map((metric) => [metric, objectiveOf(metric)!] as const);
+  shownMetrics().map((metric) => [metric, findObjective(metric)!] as const);
 
-/** One objective of a scenario. Limits are in the unit of their objective. */
+/** Limits are in the unit of their objective. */
 export interface Rule {
   readonly metric: Metric;
   readonly limit: number;
-  /** As people call it. */
+  /** Its display name. */
   readonly name?: string;
   /** Judged in the last step alone; absent: in each. */
   readonly step?: 'last';
-  /** Ends a step as soon as it is missed, and the run with it. */
+  /** Stops the run as soon as it is missed. */
   readonly abort?: true;
-  /** Not before so much of the measured time has passed. */
+  /** How much of the measured time must have passed before it can stop the run. */
   readonly afterMs?: number;
 }
 
-/** The strictest limit of each metric, microseconds, 0…1, counts or per second, and what there is more to say of them. */
+/** The strictest limit of each metric, in microseconds, 0…1, counts or per second. */
 export interface Slo extends Readonly<Partial<Record<OtherMetric, number>>> {
   readonly latencyUs: Readonly<Partial<Record<LatencyMetric, number>>> & {
     readonly [further: `p${number}`]: number | undefined;
   };
-  /** All of the metrics of which one has a name, a step, or an end to set; absent: none. */
+  /** Every rule of a metric that has a rule with a name, `step` or `abort`, or more than one rule. */
   readonly rules?: readonly Rule[];
 }
 
 const isPlain = ({ name, step, abort }: Rule): boolean => (name ?? step ?? abort) === undefined;
 
-export function sloOf(rules: readonly Rule[]): Slo {
+export function sloFromRules(rules: readonly Rule[]): Slo {
   const strictest = new Map<Metric, number>();
   for (const { metric, limit } of rules) {
     const before = strictest.get(metric);
-    const pick = objectiveOf(metric)?.limit === 'least' ? Math.max : Math.min;
+    const pick = findObjective(metric)?.limit === 'least' ? Math.max : Math.min;
     strictest.set(metric, before === undefined ? limit : pick(before, limit));
   }
   const special = rules.filter(
@@ -110,8 +115,8 @@ export function sloOf(rules: readonly Rule[]): Slo {
   };
 }
 
-/** Each objective by itself, in the order in which people are shown them. */
-export function rulesOf(slo: Slo): Rule[] {
+/** In display order. */
+export function rulesFromSlo(slo: Slo): Rule[] {
   const { latencyUs, rules = [], ...others } = slo;
   const limits = { ...latencyUs, ...others } as Readonly<Partial<Record<Metric, number>>>;
   const plain = (Object.keys(limits) as Metric[])
@@ -131,24 +136,25 @@ export function rulesOf(slo: Slo): Rule[] {
     );
 }
 
-/** Whether it limits how long messages take from the moment they are due, to which the generator's lateness adds. */
-export const isLatency = (metric: Metric): boolean => isPercentile(metric) || isTimeToAll(metric);
+/** Whether it limits a time that starts when a message is due, to which the generator's lateness adds. */
+export const isLatencyMetric = (metric: Metric): boolean =>
+  isPercentile(metric) || isTimeToAll(metric);
 
-/** As a step is judged: what is meant for the last step alone is left out of the others. */
-export function sloOfStep(slo: Slo, isLast: boolean): Slo {
+/** Without the rules for the last step alone, in other steps. */
+export function sloForStep(slo: Slo, isLast: boolean): Slo {
   if (isLast || slo.rules?.some(({ step }) => step === 'last') !== true) return slo;
-  return sloOf(rulesOf(slo).filter(({ step }) => step !== 'last'));
+  return sloFromRules(rulesFromSlo(slo).filter(({ step }) => step !== 'last'));
 }
 
-/** What a run is judged by where its scenario says nothing, but for objectives that follow another. */
+/** For a scenario without `slo`; see {@link addFollowingRules} for those that follow another. */
 export const defaultRules = (): Rule[] =>
   objectives().flatMap(([metric, objective]) =>
     objective.default === undefined ? [] : [{ metric, limit: objective.default }],
   );
 
-/** With those that follow another one, where they are not written. */
-export function withFollowing(rules: readonly Rule[]): Rule[] {
-  const limits = sloOf(rules);
+/** Adds the objectives that follow another one, where they are not written. */
+export function addFollowingRules(rules: readonly Rule[]): Rule[] {
+  const limits = sloFromRules(rules);
   const following = objectives().flatMap(([metric, { follows }]) => {
     const limit = follows && limits[follows];
     return limit === undefined || rules.some((rule) => rule.metric === metric)
@@ -158,4 +164,4 @@ export function withFollowing(rules: readonly Rule[]): Rule[] {
   return [...rules, ...following];
 }
 
-export const defaultSlo: Slo = sloOf(withFollowing(defaultRules()));
+export const defaultSlo: Slo = sloFromRules(addFollowingRules(defaultRules()));

@@ -10,9 +10,9 @@ const durationMs: Scale = {
 };
 const sizeBytes: Scale = { b: 1, kb: 1024, mb: 1024 * 1024 };
 
-/** `250ms`, `30s`, `1.5m`, `2h`. A bare number is left to the caller. */
+/** `250ms`, `30s`, `1.5m`, `2h`. */
 export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
-/** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, the reading of the published tables. */
+/** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, as in the published tables. */
 export const sizePattern = '^[0-9]+(\\.[0-9]+)?\\s*([bB]|[kK][bB]|[mM][bB])$';
 /** `500/s`, `30/min`. */
 export const ratePattern = '^[0-9]+(\\.[0-9]+)?\\s*/\\s*(s|m|min|h)$';
@@ -26,23 +26,23 @@ function scaled(text: string, pattern: string, scale: Scale): number | undefined
   return factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** Milliseconds of `30s` and the like; undefined when the text is no duration. */
+/** Milliseconds of `30s`; undefined when the text is no duration. */
 export function parseDurationMs(text: string): number | undefined {
   return scaled(text.trim(), durationPattern, durationMs);
 }
 
-/** Bytes of `2KB` and the like; undefined when the text is no size. */
+/** Bytes of `2KB`; undefined when the text is no size. */
 export function parseSizeBytes(text: string): number | undefined {
   return scaled(text.trim(), sizePattern, sizeBytes);
 }
 
-/** 0…1 for `1%` and the like; undefined when the text is no share. */
+/** 0.01 for `1%`; undefined when the text is no share. */
 export function parseShare(text: string): number | undefined {
   const trimmed = text.trim();
   return new RegExp(sharePattern).test(trimmed) ? Number.parseFloat(trimmed) / 100 : undefined;
 }
 
-/** Per second, for `500/s` and the like; undefined when the text is no rate. */
+/** Per second, for `500/s`; undefined when the text is no rate. */
 export function parseRate(text: string): number | undefined {
   const trimmed = text.trim();
   if (!new RegExp(ratePattern).test(trimmed)) return undefined;
@@ -50,7 +50,7 @@ export function parseRate(text: string): number | undefined {
   return (Number(digits) * 1000) / durationMs[unit.trim()]!;
 }
 
-/** `1,234,567`: thousands grouped, at most `decimals` decimals, always in English notation. */
+/** `1,234,567`, always in English notation. */
 export function formatCount(value: number, decimals = 0): string {
   const fixed = value.toFixed(decimals);
   const [whole = '', fraction] = fixed.split('.');
@@ -58,13 +58,12 @@ export function formatCount(value: number, decimals = 0): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Three significant digits without exponent: `0.85`, `41`, `1,230`. */
 function threeDigits(value: number): string {
   if (value >= 100) return formatCount(Math.round(value));
   return String(Number(value.toPrecision(2)));
 }
 
-/** Latency for people: `850µs`, `1.1ms`, `41ms`, `1.9s`. */
+/** `850µs`, `1.1ms`, `41ms`, `1.9s`. */
 export function formatLatencyUs(us: number): string {
   if (!Number.isFinite(us)) return '∞';
   if (us < 999.5) return `${threeDigits(us)}µs`;
@@ -72,7 +71,7 @@ export function formatLatencyUs(us: number): string {
   return `${threeDigits(us / 1_000_000)}s`;
 }
 
-/** Duration for people: `250 ms`, `5 s`, `4 min`, `2 h`. */
+/** `250 ms`, `5 s`, `4 min`, `2 h`. */
 export function formatDurationMs(ms: number): string {
   if (ms < 1000) return `${Number(ms.toFixed(3))} ms`;
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;
@@ -84,7 +83,7 @@ export function formatDurationMs(ms: number): string {
 export const formatRate = (perSecond: number): string =>
   `${formatCount(perSecond, Number.isInteger(perSecond) ? 0 : 3)}/s`;
 
-/** Size for people in the tables' reading (1 KB = 1,024 bytes): `512 B`, `2 KB`, `1.5 MB`. */
+/** `512 B`, `2 KB`, `1.5 MB`; 1 KB is 1,024 bytes. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${formatCount(bytes)} B`;
   if (bytes < 1024 * 1024) return `${Number((bytes / 1024).toFixed(1))} KB`;
@@ -97,10 +96,49 @@ export function formatShare(share: number): string {
   return `${Number(percent.toFixed(percent !== 0 && Math.abs(percent) < 10 ? 1 : 0))} %`;
 }
 
-/** `2026-11-21 14:02 UTC` of a time as results have it. */
-export const timeWords = (startedAt: string): string =>
+/** `2026-11-21 14:02 UTC`. */
+export const formatUtcTime = (startedAt: string): string =>
   `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** `1 client`, `2 clients`. */
-export const counted = (count: number, what: string): string =>
+export const plural = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+
+/** `41 ms`, `1.4 s`. */
+export function latencyWords(us: number): string {
+  return formatLatencyUs(us).replace(/^([\d.,]+)/, '$1 ');
+}
+
+/** `99.95 %`: not rounded, so that it stays on its side of the measured value. */
+export function shareLimitWords(limit: number): string {
+  return `${percentWithoutNoise(limit)} %`;
+}
+
+/** Without binary rounding noise. */
+const percentWithoutNoise = (share: number): number => Number((share * 100).toFixed(6));
+
+/** `98.4 %` with enough decimals to differ from the limit that was missed. */
+export function shareWordsBesideLimit(share: number, limit: number): string {
+  const limitPercent = percentWithoutNoise(limit);
+  const ofLimit = String(limitPercent).split('.')[1]?.length ?? 0;
+  for (let decimals = Math.max(1, ofLimit); decimals <= 6; decimals++) {
+    const percent = Number((share * 100).toFixed(decimals));
+    if (percent !== limitPercent) return `${percent} %`;
+  }
+  return `${share * 100} %`;
+}
+
+/** With enough digits to differ from the limit that was missed. */
+export function latencyWordsBesideLimit(us: number, limitUs: number): string {
+  const short = latencyWords(us);
+  if (short !== latencyWords(limitUs)) return short;
+  const [divisor, unit] = us < 1000 ? [1, 'µs'] : us < 1e6 ? [1000, 'ms'] : [1e6, 's'];
+  return `${formatCount(us / divisor, 3).replace(/\.?0{1,3}$/, '')} ${unit}`;
+}
+
+export function rateWordsBesideLimit(rate: number, limit: number): string {
+  for (let decimals = rate < 100 ? 1 : 0; decimals < 6; decimals++)
+    if (formatCount(rate, decimals) !== formatCount(limit, decimals))
+      return formatCount(rate, decimals);
+  return String(rate);
+}

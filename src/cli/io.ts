@@ -1,9 +1,8 @@
-import { inBackground } from '../base/background';
+import { inBackground, type Disposable } from '../base/async';
+import { breakCommands } from '../base/text';
 import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
-import type { Disposable } from '../base/event';
-import { breakCommands } from '../base/text';
 import { redactText } from '../results/redact';
 import { fileProblem } from '../results/resultFolder';
 import { keepEnvironmentOutOfReports } from '../engine/diagnosticReport';

@@ -1,5 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { azureServices, usualService } from '../base/serviceTraits';
+import { azureServices, defaultService } from '../base/serviceTraits';
 import { signalrEditions } from '../capacity/model';
 import type { GroupShape } from '../capacity/start/preset';
 import type { Override } from '../scenario/read/overrides';
@@ -195,7 +195,7 @@ const addInit: Add = (program, carryOut) => {
     .addOption(
       new Option('--service <name>', 'service whose published tables count')
         .choices(azureServices)
-        .default(usualService),
+        .default(defaultService),
     )
     .addOption(
       new Option(

@@ -1,4 +1,4 @@
-import { inBackground } from '../base/background';
+import { inBackground } from '../base/async';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../messages/worker';
 import { codecFor } from '../wire/connect/connectHub';

@@ -1,4 +1,3 @@
-import { gatherUs } from '../base/measuringLimits';
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
 import { leaveOut, populationsOf, type Population } from '../plan/population';
@@ -20,7 +19,7 @@ import { Connections, pingTurnUs, type WorkerSockets } from './connect/connectio
 import type { ReceivedMessage, SessionParts } from './send/entrySender';
 import { EntrySenders } from './send/entrySenders';
 import { MessageRows } from './send/messageShape';
-import { PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
+import { gatherUs, PacingLoop, SelfCheck, type Driven } from './send/pacingLoop';
 import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { Emitter } from '../base/event';
+import { Emitter } from '../base/async';
 import { withHub } from './targets/targetsModel';
 
 export interface UnfinishedRun {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { inBackground as letRun } from '../base/background';
+import { inBackground as letRun } from '../base/async';
 import { ExpectedError } from '../base/expectedError';
 import { noticeText, redactText } from '../results/redact';
 

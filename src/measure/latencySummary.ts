@@ -1,5 +1,5 @@
-import { showsShare } from '../base/measuringLimits';
 import {
+  canShowPercentile,
   latencyMetrics,
   latencyShare,
   summaryKeys,
@@ -19,7 +19,7 @@ type Tail = keyof typeof tailShares;
 
 /** p99.9 or p99.99 in microseconds; undefined where there are too few values to show it. */
 export function tailUs(summary: LatencySummary, tail: Tail): number | undefined {
-  return showsShare(summary.count, tailShares[tail]) ? summary[tail] : undefined;
+  return canShowPercentile(summary.count, tailShares[tail]) ? summary[tail] : undefined;
 }
 
 /** A percentile by its name in a summary; undefined where there are too few values, or none at all. */
@@ -105,7 +105,7 @@ export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
       share: latencyShare[metric],
       latencyUs: Math.max(1, summary[summaryKeys[metric]]),
     }))
-    .filter(({ share }) => share < 0.999 || showsShare(summary.count, share))
+    .filter(({ share }) => share < 0.999 || canShowPercentile(summary.count, share))
     .filter(({ share }) => share < highest);
   return [
     { share: 0, latencyUs: Math.max(1, summary.min) },

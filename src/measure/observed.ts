@@ -1,4 +1,4 @@
-import { groupedBy } from '../base/collect';
+import { groupBy } from '../base/collect';
 import type { Snapshot } from './snapshot';
 
 export type ObservedUnit = 'share' | 'bytes' | 'count' | 'perSecond';
@@ -205,7 +205,7 @@ function stepsIn(seen: readonly Sampled[]): Map<number, Sampled[]> {
   const measured = seen.filter(
     ({ step, phase }) => phase === 'measuring' && step && step.elapsedS > 0,
   );
-  return groupedBy(measured, ({ step }) => step!.index);
+  return groupBy(measured, ({ step }) => step!.index);
 }
 
 const meanOf = (values: readonly number[]): number =>

@@ -1,7 +1,7 @@
 import type { Words } from '../base/sentence';
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
-import type { Lateness } from '../base/objectives/lateness';
+import type { Lateness } from '../base/objectives/objective';
 import type { Metric } from '../base/slo';
 import type { SearchSummary } from '../base/searchSummary';
 import type { StoredBlocks } from './latencyBlocks';

@@ -1,6 +1,7 @@
 import type { VerdictSentences } from '../measure/show/verdictSentence';
 import type { Estimate } from '../capacity/model';
 import type { Recommendation } from '../capacity/judge/recommend';
+import type { Comparison } from '../measure/compare/comparison';
 import type { ComparisonSentences } from '../measure/compare/comparisonWords';
 import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Observed } from '../measure/observed';
@@ -11,34 +12,32 @@ import type { Dialect, Scenario } from '../scenario/scenario';
 /** The pages that the editor shows, all of one script. */
 export type PageName = 'run' | 'comparison' | 'overview';
 
-/** A run as the panel introduces it: what is known before anything is measured. No secrets. */
+/** What is known of a run before anything is measured. No secrets. */
 export interface PanelRun {
   readonly id: string;
   readonly title: string;
   readonly targetUrl: string;
   readonly startedAt: string;
   readonly scenario: Scenario;
-  /** The dialect agreed with the hub. */
   readonly dialect?: Dialect;
   /** It is the embedded hub, or an emulator of a service. */
   readonly emulated?: true;
-  /** The published estimate; null with `estimateProblem` when the scenario has none. */
+  /** Null with `estimateProblem` when the scenario has none. */
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
 }
 
-/** A finished run, the same numbers as in `result.json`, its sentences in the language of the editor. */
+/** The numbers are those of `result.json`; sentences are in the language of the editor. */
 export interface PanelResult extends RunSummary {
   readonly id: string;
   readonly verdict: Verdict;
-  /** What a person reads first. */
   readonly sentences: VerdictSentences;
-  /** Of the verdict, as far as those do not say them. */
+  /** Reasons of the verdict that `sentences` do not say. */
   readonly otherReasons: readonly string[];
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
   readonly observed?: Observed;
-  /** How the run stands to an earlier one, where it was compared; in the language of the editor. */
+  /** The comparison with an earlier run. */
   readonly baseline?: PanelBaseline;
   /** How far the rounds of a run with repeats lie apart. */
   readonly repeats?: readonly RepeatedStep[];
@@ -51,27 +50,26 @@ export interface PanelBaseline extends ComparisonSentences {
   readonly id: string;
 }
 
-/** Percentile curve of a finished step, derived on the host side from its histogram. */
+/** Percentile curve of a finished step. */
 export interface PanelSpectrum {
   readonly step: number;
-  /** Points of rising share (0…1) with their latency in microseconds, from the intended time. */
+  /** Rising shares (0…1) with their latency in microseconds, from the due time. */
   readonly points: readonly { readonly share: number; readonly latencyUs: number }[];
 }
 
-/** Facts to the panel. */
 export type ToPanel =
-  /** Everything, whenever the panel says it is ready: a fresh one, one shown again, one restored. */
+  /** Everything, whenever the panel says it is ready: new, shown again, or restored. */
   | {
       readonly type: 'hydrate';
       readonly run: PanelRun;
-      /** What is sent, and how where that is unusual, in words. */
+      /** The load in words. */
       readonly load: string;
       readonly seconds: SnapshotColumns;
       readonly result?: PanelResult;
       readonly spectra: readonly PanelSpectrum[];
-      /** The texts of `panelStrings.ts` in the user's language. */
+      /** The texts of `panelStrings.ts` in the user's language; the same in other messages. */
       readonly strings: Readonly<Record<string, string>>;
-      /** A run that was broken off without a result. */
+      /** The run ended without a result. */
       readonly interrupted: boolean;
     }
   | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
@@ -87,7 +85,69 @@ export type ToPanel =
       readonly strings: Readonly<Record<string, string>>;
     };
 
-/** Orders and facts from the panel; `testConnection` is for a run that reached nothing. */
+/** `testConnection` is for a run that reached nothing. */
 export interface FromPanel {
   readonly type: 'ready' | 'stop' | 'testConnection' | 'runAgain' | 'openScenario' | 'copySummary';
 }
+
+type SharePoints = PanelSpectrum['points'];
+
+/** Seconds of the measured time, with the p99 of what arrived then, in microseconds. */
+export type TimePoints = readonly { readonly atS: number; readonly p99Us: number }[];
+
+/** Curves of a step: of the earlier run and of the later one. */
+export interface ComparedCurves {
+  readonly step: number;
+  readonly spectra: readonly [a: SharePoints, b: SharePoints];
+  readonly times: readonly [a: TimePoints, b: TimePoints];
+}
+
+/** A comparison as the page shows it. No secrets. */
+export interface ShownComparison {
+  readonly comparison: Comparison;
+  readonly sentences: ComparisonSentences;
+  /** The runs by their local times. */
+  readonly names: readonly [a: string, b: string];
+  readonly curves: readonly ComparedCurves[];
+}
+
+/** Everything, whenever the page says it is ready: later runs beside the same earlier one, oldest first. */
+export interface ToComparisonPanel {
+  readonly type: 'compared';
+  readonly shown: readonly ShownComparison[];
+  /** Of all results, the earlier one first: the editor finds them by it after a reload of the window. */
+  readonly folders: readonly string[];
+  readonly strings: Readonly<Record<string, string>>;
+}
+
+/** `at` is the place of a comparison in the list. */
+export type FromComparisonPanel =
+  | { readonly type: 'ready' }
+  | { readonly type: 'copyComment' | 'makeBaseline'; readonly at: number };
+
+/** A result in the list, its words in the language of the editor. No secrets. */
+export interface OverviewRow {
+  /** Opaque to the page. */
+  readonly id: string;
+  readonly scenario: string;
+  readonly startedMs: number;
+  /** When it ran, or its name. */
+  readonly when: string;
+  readonly p99Us?: number;
+  /** Null when no size fits. */
+  readonly unit?: number | null;
+  readonly status: string;
+  readonly tone: 'good' | 'bad' | 'neutral';
+}
+
+export interface ToOverviewPanel {
+  readonly type: 'results';
+  readonly rows: readonly OverviewRow[];
+  /** The scenario to begin with; absent: all of them. */
+  readonly scenario?: string;
+  readonly strings: Readonly<Record<string, string>>;
+}
+
+export type FromOverviewPanel =
+  | { readonly type: 'ready' }
+  | { readonly type: 'open'; readonly id: string };

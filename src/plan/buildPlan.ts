@@ -2,7 +2,7 @@ import type { WireProtocol } from '../base/message';
 import { isTimeToAll } from '../base/objectives/times';
 import { ExpectedError } from '../base/expectedError';
 import { services } from '../base/serviceTraits';
-import { rulesOf } from '../base/slo';
+import { rulesFromSlo } from '../base/slo';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import {
   maximumSteps,
@@ -142,7 +142,7 @@ export function connectInFlightOf({
 
 /** By its key, or by an objective that needs it. */
 const asksTimeToAll = ({ timeToAll, slo }: Scenario): boolean =>
-  timeToAll === true || rulesOf(slo).some(({ metric }) => isTimeToAll(metric));
+  timeToAll === true || rulesFromSlo(slo).some(({ metric }) => isTimeToAll(metric));
 
 const arrivalsOf = ({ arrivals }: Scenario): Pick<Plan, 'arrivals'> =>
   arrivals === undefined || arrivals === 'even' ? {} : { arrivals };

@@ -1,5 +1,5 @@
 /** What a scenario's `config` takes from how the clients of a recording came. */
-import { count } from '../base/collect';
+import { addCount } from '../base/collect';
 import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
 import type { OpenEvent, RecordingHeader } from './recording';
@@ -123,7 +123,7 @@ function percentOf(share: number): number {
 /** The most frequent first. */
 export function mostFrequent<T>(values: readonly T[]): T[] {
   const counts = new Map<T, number>();
-  for (const value of values) count(counts, value);
+  for (const value of values) addCount(counts, value);
   return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
 }
 

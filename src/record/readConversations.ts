@@ -1,4 +1,4 @@
-import { count } from '../base/collect';
+import { addCount } from '../base/collect';
 import {
   hubMessageType,
   type Completion,
@@ -67,7 +67,7 @@ export async function readConversations<Client extends RecordedConversation<Call
   for await (const event of events) {
     endUs = Math.max(endUs, event.t);
     if (event.ev === 'gap') {
-      count(listener.leftOut, 'event that was not recorded in time', event.events);
+      addCount(listener.leftOut, 'event that was not recorded in time', event.events);
       continue;
     }
     if (event.ev === 'open') {
@@ -84,10 +84,10 @@ export async function readConversations<Client extends RecordedConversation<Call
     } else if ('raw' in event) {
       listener.notUnderstood?.(client, event);
     } else if (listener.isFull === true) {
-      count(listener.leftOut, 'everything behind the first part, which is analysed');
+      addCount(listener.leftOut, 'everything behind the first part, which is analysed');
       break;
     } else if (isHubMessage(event.m) === (header.kind === 'webpubsub')) {
-      count(listener.leftOut, 'message of another service');
+      addCount(listener.leftOut, 'message of another service');
     } else {
       passMessage(client, event, listener);
     }

@@ -1,8 +1,8 @@
-import { sentence, withValues, type Words } from '../base/sentence';
+import { sentence, mapPlainText, type Words } from '../base/sentence';
 import { reasonOf } from '../measure/judge/reason';
 import { ExpectedError } from '../base/expectedError';
-import type { Row, RowValue } from '../base/rows';
-import { isSecretName, redacted } from '../base/secretName';
+import type { Row, RowValue } from '../base/personalText';
+import { isSecretName, redacted } from '../base/secrets';
 import { formatCount } from '../base/units';
 import { estimate, scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import { formatBilling } from '../capacity/judge/billing';
@@ -134,7 +134,7 @@ function cleanSummary({ endingStack: _notStored, ...summary }: RunSummary): RunS
   return {
     ...summary,
     ...(endingMessage !== undefined && { endingMessage: redactText(endingMessage) }),
-    ...(endingWords !== undefined && { endingWords: withValues(endingWords, redactText) }),
+    ...(endingWords !== undefined && { endingWords: mapPlainText(endingWords, redactText) }),
     connections: {
       ...connections,
       ...(connections.drops && { drops: connections.drops.map(cleanText) }),

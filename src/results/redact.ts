@@ -1,5 +1,10 @@
-import { redacted, replaceInCommand, replaceNamed, withoutWebTokens } from '../base/secretName';
-import { cutText, visibleText } from '../base/text';
+import {
+  redacted,
+  replaceSecretArguments,
+  replaceSecretValues,
+  redactWebTokens,
+} from '../base/secrets';
+import { truncate, visibleText } from '../base/text';
 import { referencePattern } from '../scenario/target/references';
 
 // References such as `${secret:name}` are no secrets and stay.
@@ -41,7 +46,9 @@ export const redactArgument = (value: string): string =>
 
 /** Of a text in arguments that is called like no secret; one of JSON may have members that are. */
 export const redactInArguments = (text: string): string =>
-  /^\s*[[{]/.test(text) ? replaceNamed(redactWords(text), redactArgument) : redactWords(text);
+  /^\s*[[{]/.test(text)
+    ? replaceSecretValues(redactWords(text), redactArgument)
+    : redactWords(text);
 
 /** A URL without literal user info, query values and fragment. Lists of URLs are not understood. */
 export function redactUrl(url: string): string {
@@ -89,7 +96,7 @@ const longestText = 65_536;
 
 /** As it may be shown and kept: without secrets and what a terminal or an editor would obey. */
 export function redactText(text: string): string {
-  return redactWords(visibleText(cutText(text, longestText)));
+  return redactWords(visibleText(truncate(text, longestText)));
 }
 
 /** For a notification: the editor makes links of `[text](address)`, also such that carry out commands. */
@@ -99,7 +106,7 @@ export function noticeText(text: string): string {
 
 /** Without keys, tokens, and user info and query of URLs; all else stays as it is. */
 export function redactWords(text: string): string {
-  return withoutWebTokens(text)
+  return redactWebTokens(text)
     .replace(
       /\b(AccessKey|SharedAccessKey|ClientSecret)\s*=\s*([^;\s"'<>]+)/gi,
       (all, name: string, value: string) =>
@@ -110,10 +117,11 @@ export function redactWords(text: string): string {
 }
 
 /** A form or JSON text, whose members may be called like secrets; a comment, which may hold a line of a scenario. */
-export const redactBody = (text: string): string => replaceNamed(redactWords(text), redactSecret);
+export const redactBody = (text: string): string =>
+  replaceSecretValues(redactWords(text), redactSecret);
 
 export const redactCommand = (words: readonly string[]): string[] =>
-  replaceInCommand(words.map(redactWords), redactSecret);
+  replaceSecretArguments(words.map(redactWords), redactSecret);
 
 /** Value of a header: kept only for the few names that never let anybody in, and redacted there by its look. */
 export function redactHeader(name: string, value: string): string {

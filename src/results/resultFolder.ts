@@ -1,7 +1,7 @@
 import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
-import { withoutEnd } from '../base/text';
+import { trimEndCharacters } from '../base/text';
 import { withoutAgents, type Snapshot } from '../measure/snapshot';
 import { createFile, replaceFile } from './safeFiles';
 import type { Result } from './result';
@@ -147,7 +147,7 @@ export function folderName(startedAt: Date, scenarioName: string): string {
     .replace(/[^\p{L}\p{N}._-]+/gu, '-')
     .slice(0, 60)
     .replace(/^[-.]+/, '');
-  return `${time}-${withoutEnd(name, '-.') || 'scenario'}`;
+  return `${time}-${trimEndCharacters(name, '-.') || 'scenario'}`;
 }
 
 const fileProblems: Readonly<Record<string, string>> = {

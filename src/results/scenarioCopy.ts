@@ -9,7 +9,7 @@ import {
   type Document,
   type Pair,
 } from 'yaml';
-import { isSecretName, redacted } from '../base/secretName';
+import { isSecretName, redacted } from '../base/secrets';
 import { configKeys } from '../scenario/keys/configKeys';
 import { secretPaths } from '../scenario/keys/keySpec';
 import { allParameters } from '../scenario/keys/scenarioKeys';

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../base/expectedError';
-import { counted, formatCount } from '../base/units';
+import { plural, formatCount } from '../base/units';
 import { scenarioEstimate, type EstimateModel } from '../capacity/estimate';
 import type { Estimate } from '../capacity/model';
 import type { Findings } from '../record/analyse/findings';
@@ -79,7 +79,7 @@ function nothing({ clients, messages, notRecognised }: Findings): ExpectedError 
   const seen =
     clients === 0
       ? 'It has no client.'
-      : `It has ${counted(clients, 'client')} and ${counted(messages, 'message')}, but no client called a method of the hub.`;
+      : `It has ${plural(clients, 'client')} and ${plural(messages, 'message')}, but no client called a method of the hub.`;
   const [first] = [...notRecognised].sort((a, b) => b.count - a.count);
   const why =
     first === undefined ? '' : ` Not recognised: ${formatCount(first.count)} × ${first.what}.`;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { Emitter } from '../base/event';
+import { Emitter } from '../base/async';
 import { HeldSnapshots, type Packing, type Snapshot } from '../measure/snapshot';
 import { calibrationOf, keepCalibration } from '../results/historyFiles';
 import type { writeCounters } from '../results/counters/counterFile';

@@ -1,5 +1,5 @@
 /** What a run asks of its target, in numbers: for the question whether it may, and for lists of scenarios. */
-import { counted, formatCount, formatDurationMs } from '../base/units';
+import { plural, formatCount, formatDurationMs } from '../base/units';
 import { formatBandwidth } from '../capacity/capacityWords';
 import { stepRates } from '../capacity/load/loadOf';
 import type { Scenario } from '../scenario/scenario';
@@ -35,7 +35,7 @@ export function loadNumbers(given: Scenario): LoadNumbers {
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (41.8 MB/s), for about 3 min`. */
 export function loadNumbersWords(load: LoadNumbers): string {
-  const connections = counted(load.connections, 'connection');
+  const connections = plural(load.connections, 'connection');
   const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
   if (load.inPerSecond + load.outPerSecond === 0) return `${connections}, no messages, ${duration}`;
   const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${formatBandwidth(load.bytesPerSecond)})`;

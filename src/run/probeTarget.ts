@@ -1,7 +1,7 @@
 import type { Endpoint } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
 import { isAzure, type Service } from '../base/serviceTraits';
-import { hideSecrets } from '../base/text';
+import { hideSecrets } from '../base/secrets';
 import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
 import { redirectsOf } from '../wire/socket/isLoopback';

@@ -1,6 +1,6 @@
 /** Replays of recordings, in a bundle of its own: loaded by runs whose scenario has one, and to make such a scenario. */
 import { ExpectedError } from '../base/expectedError';
-import { largestSource } from '../base/message';
+import { maxSources } from '../base/message';
 import { services } from '../base/serviceTraits';
 import type { Translate } from '../base/text';
 import { formatCount, formatDurationMs } from '../base/units';
@@ -136,8 +136,8 @@ function refuseTooMany({ connections, entries }: Scenario): void {
     (sum, { parameters }) => sum + callsOf(sessionStepsOf(parameters)).length,
     0,
   );
-  if (calls * connections <= largestSource) return;
-  const most = Math.floor(largestSource / calls);
+  if (calls * connections <= maxSources) return;
+  const most = Math.floor(maxSources / calls);
   throw new ExpectedError(
     'replay-connections',
     `The recording has ${formatCount(calls)} methods and callbacks, with which at most ${formatCount(most)} connections are possible; these are ${formatCount(connections)}.`,

@@ -1,7 +1,6 @@
-import { inBackground } from '../base/background';
-import { deferred } from '../base/deferred';
-import { ExpectedError } from '../base/expectedError';
+import { inBackground, deferred } from '../base/async';
 import type { Translate } from '../base/text';
+import { ExpectedError } from '../base/expectedError';
 import { pause } from '../engine/pause';
 import type { Bus } from '../agents/bus/bus';
 import { busOf, removeNamed } from '../agents/kubernetes/clusterRuns';

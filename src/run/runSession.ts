@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Emitter, type Event } from '../base/event';
+import { Emitter, type Event } from '../base/async';
 import type { Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';

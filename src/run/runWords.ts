@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { fill } from '../base/objectives/limitWords';
-import { joined, say, sentence, type Words } from '../base/sentence';
-import { english, type Translate } from '../base/text';
+import { fill, english, type Translate } from '../base/text';
+import { joinWords, say, sentence, type Words } from '../base/sentence';
 import { formatBytes, formatCount, formatDurationMs } from '../base/units';
 import { emulatedBy, type Emulated } from '../results/result';
 import type { StepProgress } from '../measure/snapshot';
@@ -22,14 +21,14 @@ export function loadWords(scenario: Scenario, t: Translate = english): string {
   const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
   if (entries.length > mostEntries)
     uses.push(sentence('{0} more', formatCount(entries.length - mostEntries)));
-  const parts = [joined(uses, ' + ')];
+  const parts = [joinWords(uses, ' + ')];
   if (search === undefined) parts.push(connectionWords(scenario), ...repeatWords(scenario));
   else {
     if (search.of !== 'connections') parts.push(openedWords(scenario));
     const range = [search.from, search.to].map((value) => formatCount(value));
     parts.push(sentence('capacity search: {0} from {1} to {2}', search.of, ...range));
   }
-  return say(joined(parts, ', '), t);
+  return say(joinWords(parts, ', '), t);
 }
 
 const openedWords = ({ connections }: Scenario): Words =>
@@ -88,7 +87,7 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): W
       streams === undefined ? size : sentence('{0} items of {1}', formatCount(streams.items), size);
     words.push(intervalWords(each, sendingInterval));
   }
-  return joined(words, ', ');
+  return joinWords(words, ', ');
 }
 
 const intervalWords = (what: Words, ms: number): Words =>

@@ -1,5 +1,4 @@
-import { inBackground } from '../base/background';
-import { deferred } from '../base/deferred';
+import { inBackground, deferred } from '../base/async';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import type { Snapshot } from '../measure/snapshot';

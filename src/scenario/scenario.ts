@@ -2,7 +2,7 @@ import type { Service } from '../base/serviceTraits';
 import type { Slo } from '../base/slo';
 import type { SearchSummary } from '../base/searchSummary';
 import type { Parameters } from '../usecases/parameters';
-import type { Row } from '../base/rows';
+import type { Row } from '../base/personalText';
 import type { CalledIdentities, DataSpec, TokenRule } from './keys/identityKeys';
 import type { ConfigFields, pushAudiences, UpstreamSpec } from './keys/configKeys';
 import type { TargetSpec } from './target/targetKinds';

@@ -7,8 +7,8 @@ import type {
   ProxySettings,
 } from '../base/endpoint';
 import { ExpectedError } from '../base/expectedError';
-import { isSecretName } from '../base/secretName';
-import { connectionNames, isSameForAll, type PersonalPart } from '../base/personalText';
+import { isSecretName } from '../base/secrets';
+import { connectionPlaceholders, hasNoPlaceholders, type PersonalPart } from '../base/personalText';
 import type { Scenario } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameters';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
@@ -39,7 +39,7 @@ export async function resolveEndpoint(
     return resolved.text;
   };
   const partsOf = (text: string): readonly PersonalPart[] =>
-    resolvedParts(text, connectionNames, resolve);
+    resolvedParts(text, connectionPlaceholders, resolve);
   const resolveAll = (texts: Readonly<Record<string, string>>): Personal[] =>
     Object.entries(texts).map(([name, text]) => [name, partsOf(text)]);
   const resolvedTexts = urls.map(resolve);
@@ -59,7 +59,7 @@ export async function resolveEndpoint(
   const texts = {
     headers: Object.fromEntries(headers.filter(isPersonal)),
     query: Object.fromEntries(query.filter(isPersonal)),
-    ...(token !== undefined && !isSameForAll(token) && { accessToken: token }),
+    ...(token !== undefined && !hasNoPlaceholders(token) && { accessToken: token }),
   };
   const personal = await personalOf(scenario, identities, texts, context);
   return {
@@ -67,7 +67,7 @@ export async function resolveEndpoint(
     headers: sameForAll(headers),
     query: sameForAll(query),
     ...(personal !== undefined && { personal }),
-    ...(token !== undefined && isSameForAll(token) && { accessToken: plainText(token) }),
+    ...(token !== undefined && hasNoPlaceholders(token) && { accessToken: plainText(token) }),
     ...(scenario.caFile === undefined ? {} : { ca: await authority(scenario.caFile, context) }),
     ...(client === undefined ? {} : { clientCertificate: client }),
     ...(proxies === undefined ? {} : { proxies }),
@@ -140,7 +140,7 @@ function whyNotFrom(
 type Personal = readonly [name: string, parts: readonly PersonalPart[]];
 const plainText = (parts: readonly PersonalPart[]): string =>
   parts.filter((part) => typeof part === 'string').join('');
-const isPersonal = ([, parts]: Personal): boolean => !isSameForAll(parts);
+const isPersonal = ([, parts]: Personal): boolean => !hasNoPlaceholders(parts);
 const sameForAll = (texts: readonly Personal[]): Record<string, string> =>
   Object.fromEntries(
     texts.filter((text) => !isPersonal(text)).map(([name, parts]) => [name, plainText(parts)]),

@@ -1,6 +1,6 @@
 import type { Endpoint, IdentityRow, SignedInPass } from '../base/endpoint';
 import type { ErrorClass } from '../base/errorClass';
-import type { Event } from '../base/event';
+import type { Event } from '../base/async';
 
 export type ProblemListener = (text: string, count: number) => void;
 

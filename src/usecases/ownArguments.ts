@@ -1,6 +1,13 @@
-import { largestPayloadBytes, stampBytes } from '../base/message';
-import { isRowName, looksLikeRow, partsIn, type RowName } from '../base/personalText';
-import { valueText, type Row, type RowValue } from '../base/rows';
+import { maxPayloadBytes, stampBytes } from '../base/message';
+import {
+  valueText,
+  type Row,
+  type RowValue,
+  isRowName,
+  looksLikeRowName,
+  parsePlaceholders,
+  type RowName,
+} from '../base/personalText';
 import { bytesOf, meanOf, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 
 /** Arguments of a call: YAML values whose texts may hold placeholders, such as `{sender}`. `{{` is a literal brace. */
@@ -73,7 +80,7 @@ export type OwnArgument =
 
 const defaultTextBytes = 2048;
 /** Of one text, and of the whole message. */
-export const mostArgumentBytes = largestPayloadBytes;
+export const mostArgumentBytes = maxPayloadBytes;
 
 /** @param isKept whether the session keeps a value of that name; absent outside of sessions */
 export function partsOf(
@@ -84,11 +91,11 @@ export function partsOf(
   readonly bad: readonly BadPlaceholder[];
 } {
   const bad: BadPlaceholder[] = [];
-  const parts = partsIn(text, ({ name, column, value, offset, length }) => {
+  const parts = parsePlaceholders(text, ({ name, column, value, offset, length }) => {
     const isPlain = value === undefined && column === undefined;
     const kept = isPlain && !placeholderNames.includes(name) && isKept?.(name) === true;
     // Only names of kept values have digits.
-    if ((column !== undefined && !looksLikeRow(name)) || (!kept && /[\d_]/.test(name)))
+    if ((column !== undefined && !looksLikeRowName(name)) || (!kept && /[\d_]/.test(name)))
       return undefined;
     const placeholder: Placeholder | BadPlaceholder['problem'] = kept
       ? { name: 'kept', key: name }

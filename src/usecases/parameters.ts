@@ -1,4 +1,4 @@
-import { largestPayloadBytes } from '../base/message';
+import { maxPayloadBytes } from '../base/message';
 
 /** A key of a scenario file. Parser, JSON schema, completion, hover and documentation are derived from it. */
 export interface ParameterSpec {
@@ -98,7 +98,7 @@ export const intervalParameters: readonly ParameterSpec[] = listOf({
 export const messageParameters: readonly ParameterSpec[] = [
   ...listOf({
     messageSize: size(
-      { range: [1, largestPayloadBytes], default: 2048, unitMistake: below(10, 'KB') },
+      { range: [1, maxPayloadBytes], default: 2048, unitMistake: below(10, 'KB') },
       'Payload of one message; the whole hub message is larger by its envelope.',
       'The Azure SignalR benchmark counted characters of the payload, which are bytes here too.',
     ),

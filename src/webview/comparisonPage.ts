@@ -1,15 +1,15 @@
-import { fill } from '../base/objectives/limitWords';
-import { formatCount } from '../base/units';
-import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
-import { comparedRows, decidingStep, otherReasons } from '../measure/compare/comparisonWords';
-import { percentWords, timeLabel } from '../measure/show/chartWords';
-import { axisShares, percentilePlace, placed, shareAt } from '../measure/latencySummary';
+import { fill } from '../base/text';
 import type {
   ComparedCurves,
   FromComparisonPanel,
   ShownComparison,
   ToComparisonPanel,
-} from '../messages/comparisonPanel';
+} from '../messages/panel';
+import { formatCount } from '../base/units';
+import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
+import { comparedRows, decidingStep, otherReasons } from '../measure/compare/comparisonWords';
+import { percentWords, timeLabel } from '../measure/show/chartWords';
+import { axisShares, percentilePlace, placed, shareAt } from '../measure/latencySummary';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';

@@ -1,6 +1,6 @@
-import { fill, latencyWords } from '../base/objectives/limitWords';
-import { formatCount } from '../base/units';
-import type { FromOverviewPanel, OverviewRow, ToOverviewPanel } from '../messages/overviewPanel';
+import { fill } from '../base/text';
+import type { FromOverviewPanel, OverviewRow, ToOverviewPanel } from '../messages/panel';
+import { latencyWords, formatCount } from '../base/units';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import { createTrendCard, unitWords } from './charts/trendChart';
 import { element, setText } from './element';

@@ -1,5 +1,5 @@
 /** Which results the page lists, and in which order. */
-import type { OverviewRow } from '../messages/overviewPanel';
+import type { OverviewRow } from '../messages/panel';
 
 export type SortKey = 'when' | 'scenario' | 'p99' | 'unit' | 'outcome';
 

@@ -1,4 +1,4 @@
-import { fill } from '../base/objectives/limitWords';
+import { fill } from '../base/text';
 import { timeCharts } from '../measure/show/timeSeries';
 import type { FromPanel, PanelBaseline, ToPanel } from '../messages/panel';
 import { createHeatMapCard } from './charts/heatMap';

@@ -1,6 +1,6 @@
-import { isTime } from '../base/objectives/percentile';
-import { fill, latencyWords } from '../base/objectives/limitWords';
-import { formatCount, formatShare } from '../base/units';
+import { isTimeMetric } from '../base/objectives/percentile';
+import { fill } from '../base/text';
+import { latencyWords, formatCount, formatShare } from '../base/units';
 import { shownLatency } from '../measure/latencySummary';
 import { searchTexts } from '../measure/show/panelTables';
 import type { PanelStrings } from '../measure/show/panelStrings';
@@ -54,7 +54,7 @@ export function brokenText(
   strings: PanelStrings,
 ): string {
   const isCounted = /^(?:rate|errors)/.test(metric);
-  const words = isTime(metric) ? latencyWords : isCounted ? formatCount : formatShare;
+  const words = isTimeMetric(metric) ? latencyWords : isCounted ? formatCount : formatShare;
   const shown = value === null ? strings.isLost : words(value);
   const name =
     metric === 'backlog'

@@ -1,5 +1,5 @@
-import { fill, latencyWords } from '../base/objectives/limitWords';
-import { formatCount, formatShare } from '../base/units';
+import { fill } from '../base/text';
+import { latencyWords, formatCount, formatShare } from '../base/units';
 import { stallOf } from '../measure/judge/stepWatches';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../measure/show/panelStrings';

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { Emitter } from '../../src/base/event';
+import { Emitter } from '../../src/base/async';
 import type { EndingSignal } from '../../src/cli/exitCode';
 import type { Output, ProcessIo } from '../../src/cli/io';
 import { runProgram } from '../../src/cli/program';

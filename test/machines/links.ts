@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { AddressInfo, Server } from 'node:net';
 import { promisify } from 'node:util';
-import type { Disposable } from '../../src/base/event';
+import type { Disposable } from '../../src/base/async';
 import { relayTo } from '../fakes/relayTo';
 import { SlowRelay } from './slowRelay';
 

@@ -1,4 +1,5 @@
 import { english } from '../../src/base/text';
+import { Emitter } from '../../src/base/async';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,6 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { stringify } from 'yaml';
-import { Emitter } from '../../src/base/event';
 import { startPanelSession } from '../../src/extension/panel/panelSession';
 import { startEditorRun } from '../../src/extension/run/editorRun';
 import type { ToPanel } from '../../src/messages/panel';

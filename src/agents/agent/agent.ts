@@ -1,8 +1,7 @@
 /** One machine's share of a run: takes a place, makes the plan, and leads its worker threads as the coordinator says. */
-import { inBackground } from '../../base/background';
+import { inBackground, type Disposable } from '../../base/async';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Disposable } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { pause } from '../../engine/pause';
 import type { Plan } from '../../plan/plan';

@@ -1,5 +1,5 @@
 import { ExpectedError } from '../../base/expectedError';
-import { hideSecrets } from '../../base/text';
+import { hideSecrets } from '../../base/secrets';
 import { buildRunPlan } from '../../plan/buildPlan';
 import type { Override } from '../../scenario/read/overrides';
 import { machineLimits } from '../../engine/lead/machineLimits';

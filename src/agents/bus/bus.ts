@@ -1,4 +1,4 @@
-import type { Disposable } from '../../base/event';
+import type { Disposable } from '../../base/async';
 
 /**
  * What agents and coordinator of a run speak over. Subjects are names with dots; values are text. Those of a run's *log*

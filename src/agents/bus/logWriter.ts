@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { Changes, pause } from '../../engine/pause';
 import type { Bus } from './bus';
 

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground, type Disposable } from '../../base/async';
 import {
   DeliverPolicy,
   jetstream,
@@ -15,7 +15,6 @@ import {
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
-import type { Disposable } from '../../base/event';
 import { pause } from '../../engine/pause';
 import { everyLog, inboxOf, streamOf } from '../messages';
 import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';

@@ -1,6 +1,5 @@
-import { inBackground } from '../../base/background';
+import { inBackground, type Disposable } from '../../base/async';
 import { readFile, readlink } from 'node:fs/promises';
-import type { Disposable } from '../../base/event';
 import { slewTimeUs } from '../../engine/machineClock';
 import type { Bus } from '../bus/bus';
 import { ClockInterval, type ClockOffset, mostDrift } from './clockInterval';

@@ -1,5 +1,5 @@
-import { SaidError, sentence, type Words } from '../../base/sentence';
-import type { Disposable, Event } from '../../base/event';
+import { SentenceError, sentence, type Words } from '../../base/sentence';
+import type { Disposable, Event } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { Changes } from '../../engine/pause';
 import type { AgentProgress } from '../../measure/summary';
@@ -329,7 +329,7 @@ export class AgentHosts implements WorkerHost {
         ? 'agent {0} of {1} ({2}) left: {3}'
         : 'agent {0} of {1} ({2}) was lost: {3}';
     const place = [String(agent.index + 1), String(this.list.length), agent.place];
-    const error = new SaidError(sentence(text, ...place, why));
+    const error = new SentenceError(sentence(text, ...place, why));
     for (const worker of agent.workers)
       if (this.alive.delete(worker)) this.reports.add((listener) => listener.lost(worker, error));
   }

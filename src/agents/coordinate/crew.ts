@@ -1,5 +1,4 @@
-import { inBackground } from '../../base/background';
-import { Emitter } from '../../base/event';
+import { inBackground, Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import type { Plan } from '../../plan/plan';
 import type { StartWorkers } from '../../messages/worker';

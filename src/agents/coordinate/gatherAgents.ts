@@ -1,4 +1,4 @@
-import type { Disposable, Event } from '../../base/event';
+import type { Disposable, Event } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { toolVersion } from '../../results/result';
 import type { Bus } from '../bus/bus';

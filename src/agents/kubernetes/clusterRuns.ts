@@ -1,5 +1,5 @@
 /** Runs of a namespace, whoever has started them: who takes part, what they write, and how they are removed. */
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
@@ -56,7 +56,7 @@ function seenRuns(objects: readonly SeenObject[]): SeenRun[] {
   const runs = new Map<string, SeenObject[]>();
   for (const object of objects) {
     const run = object.metadata?.labels?.[runLabel];
-    if (run !== undefined) entryOf(runs, run, () => []).push(object);
+    if (run !== undefined) getOrCreate(runs, run, () => []).push(object);
   }
   return [...runs]
     .map(([run, of]) => seenRun(run, of))

@@ -2,7 +2,7 @@
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
-import { serviceOfHost } from '../../base/serviceTraits';
+import { findServiceByHost } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import { joinWords } from '../../scenario/text/words';
 import { ClusterView, quantityOf, type ClusterPlace, type Right } from './clusterView';
@@ -166,7 +166,7 @@ async function checkOutbound(
     return [finding('good', 'no limit is known: these are not nodes of AKS')];
   const [, ports] = defaultPorts.find(([upTo]) => nodes.length <= upTo)!;
   const perNode = `A node of AKS has ${formatCount(ports)} outbound ports to one public address by default`;
-  const isPublic = hosts.some((host) => serviceOfHost(host) !== undefined);
+  const isPublic = hosts.some((host) => findServiceByHost(host) !== undefined);
   if (connections === undefined || (hosts.length > 0 && !isPublic)) {
     const most = `${perNode}: so many connections at most from one node to one service of Azure.`;
     return [finding('note', most, morePorts)];

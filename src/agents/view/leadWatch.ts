@@ -1,5 +1,4 @@
-import { inBackground } from '../../base/background';
-import type { Disposable } from '../../base/event';
+import { inBackground, type Disposable } from '../../base/async';
 import type { Bus } from '../bus/bus';
 import { usualSilenceMs, type RunSubjects } from '../messages';
 

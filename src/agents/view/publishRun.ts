@@ -1,5 +1,4 @@
-import { deferred } from '../../base/deferred';
-import { Emitter, type Disposable } from '../../base/event';
+import { deferred, Emitter, type Disposable } from '../../base/async';
 import type { Snapshot } from '../../measure/snapshot';
 import type { Result } from '../../results/result';
 import type { StopReason } from '../../engine/lead/run';

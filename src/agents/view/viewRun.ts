@@ -1,4 +1,4 @@
-import { deferred } from '../../base/deferred';
+import { deferred } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';

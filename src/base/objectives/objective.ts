@@ -1,12 +1,10 @@
-/** Objectives of a run: each file reads one key under `slo`, judges by it and words it. */
+/** The interface of all objectives under `slo`: what they judge, how, and in which words. */
 import type { ErrorCounts } from '../errorClass';
 import type { Words } from '../sentence';
-import type { AcrossClocks } from './acrossClocks';
-import type { Lateness } from './lateness';
 
-/** Deliveries of a step, as far as objectives judge them. */
+/** The numbers of a step that objectives judge. */
 export interface JudgedDeliveries {
-  /** Messages that were due at senders that were connected, and at those that were not. */
+  /** Messages due at connected senders; `skipped` are those due at others. */
   readonly offered?: number;
   readonly skipped?: number;
   readonly sent?: number;
@@ -14,25 +12,47 @@ export interface JudgedDeliveries {
   readonly seconds?: number;
   /** Of the measured time and the drain. */
   readonly errors?: ErrorCounts;
-  /** What is missing is overdue, not lost. */
+  /** The step has not ended: what is missing is overdue, not lost. */
   readonly isGoingOn?: true;
   readonly expected: number;
   readonly received: number;
   /** The part of `received` that came after the measured time. */
   readonly receivedLater?: number;
   readonly duplicated: number;
-  /** Those that came to an end, where there are sessions. */
   readonly sessions?: EndedSessions;
-  /** The same of each entry of a mix. */
+  /** The same for each entry of a mix. */
   readonly sessionsOf?: readonly (EndedSessions & { readonly name: string })[];
-  /** Latency in microseconds below or at which this share (0…1] of the *received* deliveries lies. */
+  /** Microseconds at or below which this share (0…1] of the *received* deliveries lies. */
   latencyAtShareUs(share: number): number;
-  /** Where the time until messages have reached all their receivers is measured. */
+  /** Present where the time until messages have reached all their receivers is measured. */
   readonly timeToAll?: JudgedReach;
-  /** Where some were received by another agent than that which sent them. */
+  /** Present where some were received by another agent than the sender's. */
   readonly across?: AcrossClocks;
-  /** Of the generator; absent: nothing of it is known. */
   readonly lateness?: Lateness;
+}
+
+/** What the load generator itself may have added to latencies: of a step, by the worst worker, microseconds. */
+export interface Lateness {
+  /** The largest slip, warm-up included, since later messages queue behind it. */
+  readonly slipMaxUs: number;
+  /** The longest time in which a worker did not read while it was measured or drained. */
+  readonly readGapMaxUs: number;
+  /** Deliveries around the end of the drain, while a worker did not read. Absent: none. */
+  readonly unread?: number;
+}
+
+/** Latencies between agents, which were measured with two clocks. */
+export interface AcrossClocks {
+  /** By how much each of them may be off, microseconds. */
+  readonly errorUs: number;
+  /** Why it may be off by more than that. */
+  readonly wrong?: Words;
+  /** Deliveries inside one agent, and so on one clock. */
+  readonly inside: {
+    readonly count: number;
+    /** Microseconds at or below which this share (0…1] of them lies. */
+    latencyAtShareUs(share: number): number;
+  };
 }
 
 interface EndedSessions {
@@ -40,11 +60,11 @@ interface EndedSessions {
   readonly brokenOff: number;
 }
 
-/** Messages that had receivers, or connections that were tried, and how long those took that reached all, or opened. */
+/** Messages with receivers, or connections; `reached` are those that reached all, or opened. */
 export interface JudgedReach {
   readonly messages: number;
   readonly reached: number;
-  /** Microseconds that at most this share (0…1] of the *reached* ones took. */
+  /** Microseconds at or below which this share (0…1] of the *reached* ones lies. */
   readonly atShareUs: (share: number) => number;
 }
 
@@ -56,68 +76,67 @@ export interface JudgedConnections {
   readonly notBack?: number;
   /** Ever opened. */
   readonly connected?: number;
-  /** Microseconds that at most this share (0…1] of the *opened* ones took to open; absent in results. */
+  /** Microseconds at or below which this share (0…1] of the *opened* ones took to open; absent in results. */
   readonly connectAtShareUs?: (share: number) => number;
 }
 
-/** How limits and values are counted: microseconds, 0…1, a whole number, or a number per second. */
+/** Of limits and values: microseconds, 0…1, a whole number, or a number per second. */
 export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
 
-/** What is said of a limit where the value alone does not say it. */
+/** Decides in place of the value where clocks leave it undecided. */
 export interface Ruling {
-  /** The deliveries inside single agents decide, or nothing does. */
+  /** The deliveries inside single agents, or nothing. */
   readonly by: 'inside' | 'nothing';
   readonly value: number;
   readonly met: boolean;
-  /** Where it is not met, or where that is open. */
+  /** Where it is missed or undecided. */
   readonly words: Words;
 }
 
-/** How it is judged, and its words. */
 export interface Judging<Of> {
   readonly unit: ObjectiveUnit;
   /** The limit where none is written; absent: not judged then. */
   readonly default?: number;
-  /** In place of a default: the objective with one whose limit holds here, too, where none is written. */
+  /** In place of a default: the objective whose limit applies where none is written. */
   readonly follows?: 'dropped';
   /** One sentence for hover, schema, documents and `keys`. */
   readonly summary: string;
-  /** Bare numbers that are likely meant in another unit. */
+  /** Bare numbers in this range are likely meant in another unit. */
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
-  /** Whether values may be up to the limit, or must reach it. */
+  /** Whether the limit is a maximum or a minimum. */
   readonly limit: 'most' | 'least';
-  /** Null where what was asked for was lost, which is beyond any limit; undefined where there is nothing to judge. */
+  /** Null where the rank was lost, which is beyond any limit; undefined where there is nothing to judge. */
   readonly value: (of: Of) => number | null | undefined;
-  /** What decides in place of that value; undefined where it does by itself. */
+  /** Undefined where the value decides. */
   readonly ruling?: (of: Of, value: number, limit: number) => Ruling | undefined;
-  /** Why a verdict failed by it. */
+  /** Why the verdict is failed. */
   readonly missed: (of: Of, value: number | null, limit: number) => Words;
 }
 
 /** Judged when a step has drained. */
 export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly of: 'step';
-  /** It may still be missed until the run is over, and is judged again then. */
+  /** Judged again at the end of the run, since it may still be missed. */
   readonly untilEnd?: true;
-  /** Judged where no delivery is expected too. */
+  /** Judged even where no delivery is expected. */
   readonly withoutDeliveries?: true;
 }
 
 /** Judged at the end of each step, and of the run. */
 export interface ConnectionObjective extends Judging<JudgedConnections> {
   readonly of: 'connections';
-  /** Judged by steps alone: the numbers of the run do not show it. */
+  /** Judged by steps alone. */
   readonly atSteps?: true;
 }
 
 export type Objective = StepObjective | ConnectionObjective;
 
-/** Objectives that differ by a part of their names only. */
+/** Objectives whose names have a variable part. */
 export interface ObjectiveFamily<Name extends string = string> {
   /** Of a whole name, for the schema. */
   readonly pattern: string;
   /** Names that editors offer. */
   readonly offered: readonly Name[];
-  /** Undefined where the name is none of the family. */
+  /** Undefined where the name is not of the family. */
   readonly named: (name: string) => Objective | undefined;
 }

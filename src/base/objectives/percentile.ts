@@ -1,4 +1,4 @@
-/** Percentiles as people write them: `p50`, `p99.5`, `max`. */
+/** Percentiles: `p50`, `p99.5`, `max`. */
 
 /** Those that every result has. */
 export const latencyMetrics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'p99.99', 'max'] as const;
@@ -13,19 +13,18 @@ const percentile = new RegExp(`^${percentilePattern}$`);
 
 export const isPercentile = (name: string): name is Percentile => percentile.test(name);
 
-/** Whether an objective of that name is a time, of deliveries or of anything else that has percentiles. */
-export const isTime = (metric: string): boolean =>
+/** Whether the objective is a percentile, of latency or of another time. */
+export const isTimeMetric = (metric: string): boolean =>
   isPercentile(metric.slice(metric.startsWith('p') ? 0 : metric.indexOf('.') + 1));
 
-/** Share of the sorted values that lies at or below it: 0.995 for `p99.5`, 1 for `max`. */
-export function shareOf(metric: Percentile): number {
-  // Decimal digits, not binary crumbs: 99.9 / 100 is no 0.999.
+/** 0.995 for `p99.5`, 1 for `max`. */
+export function percentileShare(metric: Percentile): number {
+  // Decimal digits, not binary noise: 99.9 / 100 is no 0.999.
   return metric === 'max' ? 1 : Number(`${metric.slice(1)}e-2`);
 }
 
-/** Share of the sorted deliveries that lies at or below each metric's value. */
 export const latencyShare = Object.fromEntries(
-  latencyMetrics.map((metric) => [metric, shareOf(metric)]),
+  latencyMetrics.map((metric) => [metric, percentileShare(metric)]),
 ) as Readonly<Record<LatencyMetric, number>>;
 
 export const summaryKeys = {
@@ -39,10 +38,10 @@ export const summaryKeys = {
 } as const satisfies Readonly<Record<LatencyMetric, string>>;
 export type SummaryKey = (typeof summaryKeys)[LatencyMetric];
 
-/** Lower ones first, the largest value last. */
-export const byShare = (a: Percentile, b: Percentile): number => shareOf(a) - shareOf(b);
+export const byShare = (a: Percentile, b: Percentile): number =>
+  percentileShare(a) - percentileShare(b);
 
-/** The limits of latency that a scenario sets, microseconds, those of lower percentiles first. */
+/** Microseconds, those of lower percentiles first. */
 export const latencyLimits = ({
   latencyUs,
 }: {
@@ -56,10 +55,23 @@ export const latencyLimits = ({
       return us === undefined ? [] : [{ metric, us }];
     });
 
-/** `99.5 %` of what there is; no crumbs of binary fractions. */
-export const percentOf = (metric: Percentile): string =>
-  String(Number((shareOf(metric) * 100).toFixed(4)));
+/** `99.5`, without binary noise. */
+export const percentText = (metric: Percentile): string =>
+  String(Number((percentileShare(metric) * 100).toFixed(4)));
 
-/** What may still lie beyond it: `0.5`. */
+/** `0.5` for `p99.5`. */
 export const percentBeyond = (metric: Percentile): string =>
-  String(Number(((1 - shareOf(metric)) * 100).toFixed(4)));
+  String(Number(((1 - percentileShare(metric)) * 100).toFixed(4)));
+
+/** Values that must lie beyond a percentile, so that one of them more or less does not move it far. */
+export const minValuesBeyond = 10;
+
+/** Whether a percentile of `count` values, by its share (0…1), has enough values beyond it. */
+export function canShowPercentile(count: number, share: number): boolean {
+  // The allowance makes up for 1 − 0.9999 = 0.0000999999….
+  return count * (1 - share) >= minValuesBeyond - 1e-6;
+}
+
+/** How many values it takes to show the percentile of that share. */
+export const countToShowPercentile = (share: number): number =>
+  Math.ceil(minValuesBeyond / (1 - share) - 1e-6);

@@ -1,7 +1,6 @@
-/** Objectives on a percentile of a time that is no latency: what never came to its end is slower than any limit. */
-import { formatCount } from '../units';
+/** Objectives on percentiles of other times than latency. What never ended is slower than any limit. */
+import { formatCount, latencyWords, latencyWordsBesideLimit } from '../units';
 import { sentence } from '../sentence';
-import { latencyWords, latencyWordsBeside } from './limitWords';
 import type {
   ConnectionObjective,
   JudgedConnections,
@@ -14,13 +13,13 @@ import {
   isPercentile,
   percentBeyond,
   percentilePattern,
-  percentOf,
-  shareOf,
+  percentText,
+  percentileShare,
   type Percentile,
 } from './percentile';
 
 interface Timed<Of> {
-  /** Behind "All", or the percentage. */
+  /** Follows "All", or the percentage. */
   readonly summary: string;
   readonly texts: Readonly<Record<'slow' | 'slowest' | 'missing' | 'missingOfAll', string>>;
   /** Undefined where it was not measured. */
@@ -29,14 +28,14 @@ interface Timed<Of> {
 
 const timed = <Of>(metric: Percentile, { summary, texts, times }: Timed<Of>) => ({
   unit: 'duration' as const,
-  summary: `${metric === 'max' ? 'All' : `${percentOf(metric)} % of the`} ${summary}`,
+  summary: `${metric === 'max' ? 'All' : `${percentText(metric)} % of the`} ${summary}`,
   unitMistake: { from: 1, below: 5, unit: 's' },
   limit: 'most' as const,
   value(of: Of) {
     const found = times(of);
     if (!found?.messages) return undefined;
     const { messages, reached, atShareUs } = found;
-    const rank = Math.max(1, Math.ceil(shareOf(metric) * messages - 1e-6));
+    const rank = Math.max(1, Math.ceil(percentileShare(metric) * messages - 1e-6));
     return rank > reached ? null : atShareUs(rank / reached);
   },
   missed(of: Of, value: number | null, limit: number) {
@@ -49,10 +48,10 @@ const timed = <Of>(metric: Percentile, { summary, texts, times }: Timed<Of>) => 
         ? sentence(texts.missingOfAll, missing, count, limitText)
         : sentence(texts.missing, missing, count, percentBeyond(metric), limitText);
     }
-    const took = latencyWordsBeside(value, limit);
+    const took = latencyWordsBesideLimit(value, limit);
     return isMax
       ? sentence(texts.slowest, count, took, limitText)
-      : sentence(texts.slow, percentOf(metric), count, took, limitText);
+      : sentence(texts.slow, percentText(metric), count, took, limitText);
   },
 });
 
@@ -76,7 +75,7 @@ function familyOf<Prefix extends string>(
 
 export type ConnectMetric = `connect.${Percentile}`;
 
-/** Any percentile of the time that connecting took, over all that were to be opened so far; see `docs/objectives.md`. */
+/** The time to connect, over all that were to be opened so far; see `docs/objectives.md`. */
 export const connectTimes: ObjectiveFamily<ConnectMetric> = familyOf('connect', (metric) => ({
   ...{ of: 'connections', atSteps: true },
   ...timed<JudgedConnections>(metric, {
@@ -95,7 +94,7 @@ export const connectTimes: ObjectiveFamily<ConnectMetric> = familyOf('connect', 
 
 export type TimeToAllMetric = `timeToAll.${Percentile}`;
 
-/** Any percentile of the time until a message has reached the last of its receivers; see `docs/objectives.md`. */
+/** The time until a message has reached the last of its receivers; see `docs/objectives.md`. */
 export const timesToAll: ObjectiveFamily<TimeToAllMetric> = familyOf('timeToAll', (metric) => ({
   of: 'step',
   ...timed<JudgedDeliveries>(metric, {
@@ -113,5 +112,5 @@ export const timesToAll: ObjectiveFamily<TimeToAllMetric> = familyOf('timeToAll'
   }),
 }));
 
-/** Whether an objective needs it to be measured. */
+/** Whether the objective needs that time to be measured. */
 export const isTimeToAll = (metric: string): boolean => timesToAll.named(metric) !== undefined;

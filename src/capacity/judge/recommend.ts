@@ -1,4 +1,4 @@
-import { joined, say, sentence, type Words } from '../../base/sentence';
+import { joinWords, say, sentence, type Words } from '../../base/sentence';
 import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
@@ -198,7 +198,7 @@ function reasonsOf(
   const reasons = [
     rates.length === 0
       ? sentence('Measured in step {0} with {1} connections: no traffic.', ...place)
-      : sentence('Measured in step {0} with {1} connections: {2}.', ...place, joined(rates)),
+      : sentence('Measured in step {0} with {1} connections: {2}.', ...place, joinWords(rates)),
     ...remarks,
   ];
   if (binding.source !== undefined)
@@ -229,7 +229,7 @@ function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Word
 function placeOf({ heading, title, edition, line }: TableSource): Words {
   const dated = edition === undated ? sentence('undated') : sentence('edition {0}', edition);
   const at = line === undefined ? [] : [sentence('line {0}', String(line))];
-  return joined([`"${heading}" in ${title}`, dated, ...at], ', ');
+  return joinWords([`"${heading}" in ${title}`, dated, ...at], ', ');
 }
 
 interface MeasuredCounts extends MeasuredBytes {

@@ -1,5 +1,5 @@
 /** The load of sessions: each call by its receivers and mean count. */
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import { largestGroup, numberOf, type Parameters } from '../../usecases/parameters';
 import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
 import {
@@ -82,7 +82,7 @@ export function sessionTraffic(
   for (const [at, { name, step }] of named.entries()) {
     const calls = isOfCall(steps, step) ? 0 : (heardTimes(step) ?? times[at] ?? 0);
     const counted = { name, step, calls, times: calls * echoesOf(step) };
-    for (const kind of kindsOf(step)) entryOf(byKind, kind, () => []).push(counted);
+    for (const kind of kindsOf(step)) getOrCreate(byKind, kind, () => []).push(counted);
   }
   const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
   return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {

@@ -374,7 +374,7 @@ export function messageSizeRefusal(scenario: Sent, entry: ScenarioEntry): Words 
   const { via } = hubRunOf(useCase, entry.parameters);
   if (via === 'persistent') return undefined;
   const way = via === 'rest' ? 'body' : scenario.transport === 'Websockets' ? 'frame' : 'request';
-  const { name, mostBytes } = services[scenario.service];
+  const { name, maxBytes: mostBytes } = services[scenario.service];
   const most = mostBytes?.[way];
   const sent = Math.max(0, ...sentBytes(scenario, entry));
   if (most === undefined || sent <= most) return undefined;

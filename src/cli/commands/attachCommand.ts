@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { deferred } from '../../base/deferred';
+import { deferred } from '../../base/async';
 import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Bus } from '../../agents/bus/bus';

@@ -1,9 +1,8 @@
-import { inBackground } from '../../base/background';
-import { deferred } from '../../base/deferred';
+import { inBackground, deferred } from '../../base/async';
+import { visibleJson } from '../../base/text';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { visibleJson } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { deferred } from '../../base/deferred';
-import { ExpectedError } from '../../base/expectedError';
+import { deferred } from '../../base/async';
 import { english, jsonDocument } from '../../base/text';
-import { formatDurationMs, timeWords } from '../../base/units';
+import { ExpectedError } from '../../base/expectedError';
+import { formatDurationMs, formatUtcTime } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
@@ -196,7 +196,7 @@ async function baselineOf(
   const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
   // Scenarios with the same file name share their earlier results: people see which one it is.
   const note = found.result
-    ? `baseline: ${found.result.id}, started ${timeWords(found.result.startedAt)}${over}.`
+    ? `baseline: ${found.result.id}, started ${formatUtcTime(found.result.startedAt)}${over}.`
     : `${found.why}${found.lookedIn === undefined ? '' : ` (results in ${found.lookedIn})`}; nothing is compared.`;
   stderr.write(`note: ${printable(note)}\n`);
   return found;

@@ -1,5 +1,4 @@
-import { inBackground } from '../../base/background';
-import { deferred } from '../../base/deferred';
+import { inBackground, deferred } from '../../base/async';
 import type { ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { redactText } from '../../results/redact';

@@ -1,6 +1,6 @@
-import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
+import { errorClasses, sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
-import { counted, formatCount, formatLatencyUs } from '../../base/units';
+import { plural, formatCount, formatLatencyUs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
 import { adviceOn } from '../../measure/judge/hubComplaint';
 import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
@@ -131,7 +131,7 @@ function toAllLines(rows: readonly StepRow[], width: number): Line[] {
     const times = [`p50 ${formatLatencyUs(p50)}`, `p99 ${formatLatencyUs(p99)}`];
     const words = count === 0 ? '–' : [...times, `max ${formatLatencyUs(max)}`].join(', ');
     const messages = count + (missed ?? 0);
-    const all = counted(messages, 'message');
+    const all = plural(messages, 'message');
     const reached =
       missed === undefined || missed === 0
         ? `${all} reached all`
@@ -240,7 +240,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const seen = lastSample
     ? `the last sample was taken ${formatCount(lastSample.atMs / 1000, 1)} s after the start`
     : 'no sample was written';
-  const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${counted(steps.length, 'step')} begun. It is not judged and gives no Units.`;
+  const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${plural(steps.length, 'step')} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
     ...stepsOf(steps.map(rowOfProgress), width),
@@ -263,7 +263,7 @@ function errorLines(
   width: number,
   scenario?: Pick<Scenario, 'entries' | 'service'>,
 ): Line[] {
-  const counts = sortedCounts(errors);
+  const counts = sortErrorCounts(errors);
   if (counts.length === 0) return [];
   const isOwn = scenario !== undefined && namesMethods(scenario);
   return [

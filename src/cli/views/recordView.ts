@@ -1,5 +1,5 @@
 /** What the terminal shows of a recording while it goes on. */
-import { counted, formatCount } from '../../base/units';
+import { plural, formatCount } from '../../base/units';
 import { trafficRows, trafficText, type RecordProgress } from '../../record/watchRecording';
 import { clock } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
@@ -26,7 +26,7 @@ function recordedText(progress: RecordProgress): string {
   const { dropped } = progress;
   const seen = everSeen > clients ? `, ${formatCount(everSeen)} were seen` : '';
   return [
-    everSeen === 0 ? 'no client yet' : `${counted(clients, 'client')}${seen}`,
+    everSeen === 0 ? 'no client yet' : `${plural(clients, 'client')}${seen}`,
     ...(everSeen === 0
       ? []
       : [`out ${trafficText(progress, 'out')}`, `in ${trafficText(progress, 'in')}`]),

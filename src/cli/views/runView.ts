@@ -1,8 +1,7 @@
 /** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
 import { say } from '../../base/sentence';
-import { latencyWords } from '../../base/objectives/limitWords';
-import { sortedCounts, type ErrorCounts } from '../../base/errorClass';
-import { formatCount, formatLatencyUs } from '../../base/units';
+import { sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
+import { latencyWords, formatCount, formatLatencyUs } from '../../base/units';
 import { stallOf } from '../../measure/judge/stepWatches';
 import { valueWords } from '../../measure/show/searchSentence';
 import {
@@ -186,7 +185,7 @@ function rowsOf(progress: RunProgress): StepRow[] {
 
 /** `errors: 12 timeout, 3 refused`, most frequent first; empty when there are none. */
 function errorWords(errors: ErrorCounts): string[] {
-  const counts = sortedCounts(errors);
+  const counts = sortErrorCounts(errors);
   if (counts.length === 0) return [];
   return [`errors: ${counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')}`];
 }

@@ -1,5 +1,5 @@
-import { inBackground } from '../../base/background';
-import { leavingUs } from '../../base/measuringLimits';
+import { inBackground } from '../../base/async';
+import { closeMarginUs } from '../../base/message';
 import type { Random } from '../../base/random';
 import { randomFor } from '../../plan/draws';
 import type { Plan, PlanLife } from '../../plan/plan';
@@ -93,7 +93,7 @@ export class ConnectionLife {
     const nowUs = this.dependencies.nowUs();
     this.storm(nowUs);
     for (const [index, endUs] of this.endsUs)
-      if (endUs <= nowUs) this.leave(index, nowUs + leavingUs);
+      if (endUs <= nowUs) this.leave(index, nowUs + closeMarginUs);
     for (
       let [first] = this.leaving;
       first !== undefined && first.closeUs <= nowUs;
@@ -107,12 +107,12 @@ export class ConnectionLife {
   }
 
   private storm(nowUs: number): void {
-    if (nowUs < this.stormUs - leavingUs) return;
+    if (nowUs < this.stormUs - closeMarginUs) return;
     const connections = this.dependencies.opened();
     if (!this.storming) {
       this.storming = true;
       // A late timer must not shorten the time for messages in flight.
-      this.stormUs = Math.max(this.stormUs, nowUs + leavingUs);
+      this.stormUs = Math.max(this.stormUs, nowUs + closeMarginUs);
       for (const { index } of connections) {
         this.exchanging.add(index);
         this.dependencies.leave(index);

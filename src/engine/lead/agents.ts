@@ -1,4 +1,11 @@
-import { joined, SaidError, say, sentence, withValues, type Words } from '../../base/sentence';
+import {
+  joinWords,
+  SentenceError,
+  say,
+  sentence,
+  mapPlainText,
+  type Words,
+} from '../../base/sentence';
 import { formatCount } from '../../base/units';
 import { agentsOf, type Plan } from '../../plan/plan';
 import type { MembershipReport, ToWorker } from '../../messages/worker';
@@ -27,8 +34,8 @@ export class LostAgents {
   }
 
   add(agent: number, error: Error): string {
-    const words = error instanceof SaidError ? error.words : error.message;
-    const said = withValues(words, this.shown);
+    const words = error instanceof SentenceError ? error.words : error.message;
+    const said = mapPlainText(words, this.shown);
     this.words.set(agent, said);
     return say(said);
   }
@@ -42,7 +49,7 @@ export class LostAgents {
     const all = this.all();
     const [first = '', ...more] = all;
     return all.length <= mostNamed
-      ? sentence('A part of the load was missing: {0}', joined(all))
+      ? sentence('A part of the load was missing: {0}', joinWords(all))
       : sentence(
           'A part of the load was missing: {0}, and {1} more',
           ...[first, formatCount(more.length)],

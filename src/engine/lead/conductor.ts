@@ -1,7 +1,7 @@
 /** The lead of a run: sends orders to the workers, merges their reports and judges each step. */
 import { reasonOf } from '../../measure/judge/reason';
 import type { ErrorClass } from '../../base/errorClass';
-import { Emitter } from '../../base/event';
+import { Emitter } from '../../base/async';
 import { complaintOf } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/stepWatches';

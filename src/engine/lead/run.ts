@@ -1,6 +1,7 @@
 import { say, sentence, type Words } from '../../base/sentence';
 import { reasonOf } from '../../measure/judge/reason';
-import type { Event } from '../../base/event';
+import type { Event } from '../../base/async';
+import { closeMarginUs } from '../../base/message';
 import type { Snapshot, Phase, StepProgress } from '../../measure/snapshot';
 import type {
   AgentProgress,
@@ -18,8 +19,7 @@ import type { IdentityCalls, SignInPasses, TargetProblems } from '../../targets/
 import type { StepSource } from './stepSource';
 import type { SoFar } from '../../measure/judge/abortWatch';
 import type { JudgedConnections } from '../../base/objectives/objective';
-import { countOf } from '../../base/errorClass';
-import { leavingUs } from '../../base/measuringLimits';
+import { totalErrors } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
 import { counterEdgesUs } from '../../measure/histogram';
 import { RecoveryWatch } from '../../measure/judge/stepWatches';
@@ -194,7 +194,7 @@ export function stepProgress(
   const elapsedS = totals.seconds > 0 ? totals.seconds : passedS;
   const { duplicated, outOfOrder, payloadBytesIn, payloadBytesOut, entries } = totals;
   const waiting = totals.waiting();
-  const warmupErrors = countOf(totals.warmupErrors);
+  const warmupErrors = totalErrors(totals.warmupErrors);
   const messages = totals.messageProgress(plan.senders, elapsedS);
   const clocks = totals.clockFacts();
   const inside = totals.latencySameAgent;
@@ -212,7 +212,7 @@ export function stepProgress(
     ...(pushed.length > 0 && { pushed }),
     ...(waiting && { waiting }),
     latencyClasses: totals.latency.classCounts(counterEdgesUs),
-    errors: countOf(totals.errors),
+    errors: totalErrors(totals.errors),
     ...(warmupErrors > 0 && { warmupErrors }),
     ...(entries.length > 0 && { entries: entries.map((entry) => entry.progress(elapsedS)) }),
     ...clocks,
@@ -283,7 +283,7 @@ export class RecoveryPolling {
       connections: this.openConnections(),
       measureUs,
       endUs: measureUs + step.measureMs * 1000,
-      ...(stormUs !== undefined && { storm: { fromUs: stormUs - leavingUs, atUs: stormUs } }),
+      ...(stormUs !== undefined && { storm: { fromUs: stormUs - closeMarginUs, atUs: stormUs } }),
       sends: step.senders > 0,
     });
     this.watch = totals.recovery = watch;

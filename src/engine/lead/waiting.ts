@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { formatCount } from '../../base/units';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';

@@ -1,4 +1,4 @@
-import type { Row } from '../../base/rows';
+import type { Row } from '../../base/personalText';
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {

@@ -11,7 +11,7 @@ import type { Completion, Invocation, StreamItem } from '../../wire/message/hubM
 import { MessageSender } from './messageSender';
 import type { StepRecorder } from '../recorder';
 import { StreamSender } from './streamSender';
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { membershipMethods } from '../../base/message';
 import { MembershipCounts } from '../../measure/sample';
 import { Pace } from '../../plan/pace';

@@ -1,7 +1,7 @@
 import type { MessageArgument, NumberHole, TextPart } from '../../base/message';
 import { randomFor } from '../../plan/draws';
 import { type Plan, type PlanEntry, type PlanPayload, agentsOf } from '../../plan/plan';
-import type { RowName } from '../../base/personalText';
+import type { Row, RowName } from '../../base/personalText';
 import {
   argumentBytes,
   numberPlaceholders,
@@ -19,7 +19,6 @@ import {
 } from '../../wire/message/messageLayout';
 import { stampLength } from '../../wire/message/stamp';
 import type { DataRows } from '../../base/endpoint';
-import type { Row } from '../../base/rows';
 import type { PersonalEndpoints } from '../../wire/connect/personalEndpoints';
 import type { MessageTemplate, MessageValue } from '../../wire/message/messageTemplate';
 

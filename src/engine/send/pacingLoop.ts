@@ -1,7 +1,12 @@
 import { PerformanceObserver, performance, type EventLoopUtilization } from 'node:perf_hooks';
-import { napMs } from '../../base/measuringLimits';
 import { LatencyHistogram } from '../../measure/histogram';
 import type { GeneratorSample } from '../../measure/sample';
+
+/** How long the loop naps at a time before a message is due, milliseconds. */
+export const napMs = 0.05;
+
+/** A worker with much to send wakes at most once in this time, microseconds: docs/measuring.md, *How the generator keeps time*. */
+export const gatherUs = 200;
 
 /** Times are run time in microseconds. */
 export interface Driven {

@@ -1,4 +1,5 @@
-import type { Row } from '../../base/rows';
+import type { Row } from '../../base/personalText';
+import { closeMarginUs } from '../../base/message';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { CallRecorder, Push } from '../recorder';
 import type { Draw } from '../../plan/pace';
@@ -6,7 +7,6 @@ import type { Instruction, SessionProgram } from '../../plan/sessionProgram';
 import { DueQueue, type Due, type Queued } from './dueQueues';
 import type { StepWindow, SenderDependencies } from './entrySender';
 import { isAsAsked } from './callMessages';
-import { leavingUs } from '../../base/measuringLimits';
 import type { Population } from '../../plan/population';
 
 /** Bound of the draws of one session. */
@@ -196,7 +196,7 @@ export class GroupStays {
       if (nowUs < outUs && outUs < session.dueUs && outUs < session.window.endUs) return outUs;
       if (outUs <= nowUs) {
         this.goOut(session);
-        session.leavesUs = nowUs + leavingUs;
+        session.leavesUs = nowUs + closeMarginUs;
       }
     }
     if (leaves && session.dueUs <= nowUs && this.isAwaited(session, nowUs))
@@ -208,7 +208,7 @@ export class GroupStays {
   goIn(session: Session, nowUs: number): void {
     if (session.isInside || !session.hasJoined || this.isAwaited(session, nowUs)) return;
     const leftUs = session.dueUs + this.leaving.leastUs(session) - nowUs;
-    session.marginUs = Math.min(leavingUs, marginShare * leftUs);
+    session.marginUs = Math.min(closeMarginUs, marginShare * leftUs);
     if (this.outUs(session) <= nowUs) return;
     session.isInside = true;
     this.dependencies.members.move!(session.sender, this.population, true);

@@ -1,4 +1,4 @@
-import { usualService } from '../../base/serviceTraits';
+import { defaultService } from '../../base/serviceTraits';
 import { objectives } from '../../base/slo';
 import { english, type Translate } from '../../base/text';
 import { belongsToKind, type KeySpec } from '../../scenario/keys/keySpec';
@@ -271,7 +271,7 @@ function numbers(
   if (typed !== '') return [];
   if (spec.name === 'unit') {
     const needed = estimate?.unit;
-    const sizes = offers[estimate?.product ?? usualService].units[scenario?.sku ?? 'premium'];
+    const sizes = offers[estimate?.product ?? defaultService].units[scenario?.sku ?? 'premium'];
     const first = needed == null ? [] : [needed];
     return [...new Set([...first, ...sizes])].map((size) =>
       value(String(size), size === needed ? t('smallest that fits') : undefined),

@@ -1,5 +1,5 @@
 /** Scenarios to begin with, for an empty file. */
-import { usualService } from '../../base/serviceTraits';
+import { defaultService } from '../../base/serviceTraits';
 import type { Translate } from '../../base/text';
 import { presetOf, startingFile } from '../../capacity/start/preset';
 import { useCases } from '../../usecases/registry';
@@ -10,7 +10,7 @@ const connections = 200;
 /** A small load for any machine; groups of ten are the small group of the performance guides. */
 export function templateText(useCase: UseCase): string {
   return startingFile(useCase, {
-    service: runsOnHub(useCase) ? 'hub' : usualService,
+    service: runsOnHub(useCase) ? 'hub' : defaultService,
     connections,
     arrivingRate: connections,
     baseSending: connections / 2,
@@ -38,7 +38,7 @@ const guidePresets = () =>
     .flatMap((useCase) =>
       units.map((unit) => ({
         label: `${useCase.name}, Unit ${unit}`,
-        insert: presetOf(useCase, { service: usualService, unit }).text,
+        insert: presetOf(useCase, { service: defaultService, unit }).text,
         documentation: useCase.summary,
       })),
     );

@@ -1,16 +1,16 @@
 import { ExpectedError } from '../../base/expectedError';
 import { english, type Translate } from '../../base/text';
-import { comparisonSentences } from '../../measure/compare/comparisonWords';
-import { timesOf } from '../../measure/compare/resampling';
-import type { Comparison } from '../../measure/compare/comparison';
-import type { StepSummary } from '../../measure/summary';
 import type {
   ComparedCurves,
   FromComparisonPanel,
   ShownComparison,
   TimePoints,
   ToComparisonPanel,
-} from '../../messages/comparisonPanel';
+} from '../../messages/panel';
+import { comparisonSentences } from '../../measure/compare/comparisonWords';
+import { timesOf } from '../../measure/compare/resampling';
+import type { Comparison } from '../../measure/compare/comparison';
+import type { StepSummary } from '../../measure/summary';
 import { compareAll, pooledSteps } from '../../results/compare/compareResults';
 import type { Result } from '../../results/result';
 import { spectraOf, type PanelPort } from './panelSession';

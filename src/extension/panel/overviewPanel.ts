@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { OverviewRow, ToOverviewPanel } from '../../messages/overviewPanel';
+import type { OverviewRow, ToOverviewPanel } from '../../messages/panel';
 import { t, inBackground } from '../log';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { statusWord } from '../results/resultsModel';

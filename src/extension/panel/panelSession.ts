@@ -1,7 +1,8 @@
 import path from 'node:path';
-import type { Disposable, Event } from '../../base/event';
-import { ExpectedError } from '../../base/expectedError';
+import type { Disposable, Event } from '../../base/async';
 import { english, type Translate } from '../../base/text';
+import { redacted } from '../../base/secrets';
+import { ExpectedError } from '../../base/expectedError';
 import { comparisonSentences } from '../../measure/compare/comparisonWords';
 import { curveOf } from '../../measure/histogram';
 import { latenessTexts } from '../../measure/show/chartWords';
@@ -12,6 +13,7 @@ import { otherReasons, verdictSentences } from '../../measure/show/verdictSenten
 import { thinSnapshots, toColumns, type Snapshot, type StepProgress } from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
+  ToComparisonPanel,
   FromPanel,
   PageName,
   PanelResult,
@@ -19,10 +21,8 @@ import type {
   PanelSpectrum,
   ToPanel,
 } from '../../messages/panel';
-import type { ToComparisonPanel } from '../../messages/comparisonPanel';
 import { panelStrings, type PanelStrings } from '../../measure/show/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
-import { redacted } from '../../base/secretName';
 import { redactTarget } from '../../results/redact';
 import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
-import type { Disposable } from '../../base/event';
+import type { Disposable } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import type { PanelRun } from '../../messages/panel';
 import { t, type Log, inBackground } from '../log';

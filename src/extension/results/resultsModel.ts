@@ -1,8 +1,7 @@
-import { groupedBy } from '../../base/collect';
+import { groupBy } from '../../base/collect';
 import path from 'node:path';
-import { latencyWords } from '../../base/objectives/limitWords';
 import type { Translate } from '../../base/text';
-import { formatCount } from '../../base/units';
+import { latencyWords, formatCount } from '../../base/units';
 import type { SearchKind } from '../../base/searchSummary';
 import type { EntryStatus, ResultEntry } from './resultEntry';
 
@@ -16,7 +15,7 @@ export interface ResultGroup {
 /** Groups by scenario, newest first. Scenarios of one name differ by their files, and by where their results lie. */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const originOf = originsIn(entries);
-  const groups = groupedBy([...entries].sort(newestFirst), (entry) =>
+  const groups = groupBy([...entries].sort(newestFirst), (entry) =>
     JSON.stringify([entry.scenario, originOf(entry) ?? placeOf(entry)]),
   );
   return [...groups].map(([key, inside]) => {
@@ -126,7 +125,7 @@ export function ageGroups(
   t: Translate,
 ): AgeGroup[] | undefined {
   if (entries.length <= mostFlat) return undefined;
-  const groups = groupedBy(entries, (entry) => ageLabel(entry, now, t));
+  const groups = groupBy(entries, (entry) => ageLabel(entry, now, t));
   if (groups.size < 2) return undefined;
   return [...groups].map(([label, inside]) => ({ label, entries: inside }));
 }

@@ -1,4 +1,4 @@
-import { Emitter } from '../../base/event';
+import { Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
 import type { Snapshot } from '../../measure/snapshot';

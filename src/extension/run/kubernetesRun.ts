@@ -1,5 +1,5 @@
 /** Runs whose load comes from a cluster; loaded when somebody asks for one. */
-import { Emitter } from '../../base/event';
+import { Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { newRunId } from '../../agents/messages';
 import type { Snapshot } from '../../measure/snapshot';

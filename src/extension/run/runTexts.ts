@@ -1,7 +1,6 @@
-import { countOf } from '../../base/errorClass';
+import { totalErrors } from '../../base/errorClass';
 import type { Translate } from '../../base/text';
-import { latencyWords } from '../../base/objectives/limitWords';
-import { formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
+import { latencyWords, formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import { runLeftS, type Snapshot } from '../../measure/snapshot';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
@@ -130,7 +129,7 @@ export function statusDetails(snapshot: Snapshot | undefined, t: Translate): str
     t(
       '{0} outstanding, {1} errors',
       formatCount(step.outstanding),
-      formatCount(countOf(snapshot.errors)),
+      formatCount(totalErrors(snapshot.errors)),
     ),
     ...(step.generator.valid ? [] : [t('The generator is the bottleneck.')]),
   ];

@@ -1,7 +1,7 @@
 /** Places that load can go to: a list without secrets, and the store of the secrets. */
-import { azureServices, services, usualService, isAzure } from '../../base/serviceTraits';
+import { azureServices, services, defaultService, isAzure } from '../../base/serviceTraits';
 import type { Translate } from '../../base/text';
-import { redacted } from '../../base/secretName';
+import { redacted } from '../../base/secrets';
 import { redactUrl } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import type { Scenario } from '../../scenario/scenario';
@@ -28,7 +28,7 @@ export function targetNodes(hubs: readonly string[], secrets: readonly string[])
 export function fitsService(node: TargetNode, service: Scenario['service']): boolean {
   if (node.kind === 'hub') return services[service].speaksHub;
   if (node.kind === 'secret') return true;
-  return node.service === service || (node.service === usualService && !isAzure(service));
+  return node.service === service || (node.service === defaultService && !isAzure(service));
 }
 
 export function targetKeys(node: TargetNode, service: Scenario['service']): Override[] {

@@ -1,5 +1,10 @@
-import { leastBeyond, showsShare } from '../../base/measuringLimits';
-import { latencyShare, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
+import {
+  minValuesBeyond,
+  canShowPercentile,
+  latencyShare,
+  summaryKeys,
+  type LatencyMetric,
+} from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { latencyAt, shownLatency, type LatencySummary } from '../latencySummary';
@@ -95,7 +100,7 @@ const clockErrorOf = (step: StepSummary): number =>
   insideAgents(step) === undefined ? 0 : (step.clockErrorUs ?? 0);
 
 const shown = ({ latencyUs }: StepSummary, key: ComparedKey): boolean =>
-  latencyAt(latencyUs, key) !== undefined && showsShare(latencyUs.count, shareOf(key));
+  latencyAt(latencyUs, key) !== undefined && canShowPercentile(latencyUs.count, shareOf(key));
 
 /** Undefined where there are too few blocks of time. @throws ExpectedError `blocks-damaged` */
 function drawStep(
@@ -224,7 +229,7 @@ function comparedTimes(a: LatencySummary, b: LatencySummary): Pick<ComparedCall,
 }
 
 function lossChange(lost: ComparedNumber, share: ComparedNumber, tolerance: number): Change {
-  const few = Math.abs(lost.b - lost.a) < leastBeyond;
+  const few = Math.abs(lost.b - lost.a) < minValuesBeyond;
   if (few || Math.abs(share.b - share.a) <= tolerance * lostAllowance) return 'same';
   return share.b > share.a ? 'worse' : 'better';
 }

@@ -1,4 +1,4 @@
-import { formatCount, formatShare } from '../../base/units';
+import { latencyWords, formatCount, formatShare } from '../../base/units';
 import {
   comparedKeys,
   type Change,
@@ -12,9 +12,8 @@ import {
   type Comparison,
   type ComparisonVerdict,
 } from './comparison';
-import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
+import { joinWords, say, sentence, wholeSentence, type Words } from '../../base/sentence';
 import { english, type Translate } from '../../base/text';
-import { latencyWords } from '../../base/objectives/limitWords';
 
 /** `p99.9` of a result's `p999`. */
 export const percentileName = (key: ComparedKey): string =>
@@ -161,7 +160,7 @@ function unshownWords({ step, key, percentile }: Decisive, tolerance: number): W
   const place = [formatCount(step.index), percentileName(key)];
   const chance = chanceWords(percentile, tolerance);
   const said = sentence('step {0}: {1} {2}, was {3} {4}', ...place, ...times, chance);
-  return joined([said, longerWords(tolerance)]);
+  return joinWords([said, longerWords(tolerance)]);
 }
 
 function chanceWords({ ratio, interval }: ComparedPercentile, tolerance: number): Words {

@@ -1,6 +1,6 @@
 import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/objective';
-import { latenessUs } from '../../base/objectives/lateness';
-import { isLatency, rulesOf, type Rule, type Slo } from '../../base/slo';
+import { latenessUs } from '../../base/objectives/latency';
+import { isLatencyMetric, rulesFromSlo, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
 import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
 import type { MissedSoFar } from '../snapshot';
@@ -38,12 +38,14 @@ export class AbortWatch {
     /** False where what is missing may be another agent's. */
     public mayEnd = true,
   ) {
-    this.rules = rulesOf(slo);
+    this.rules = rulesFromSlo(slo);
   }
 
   /** No objective looks further back; the generator may have been a minute late. */
   private get longestUs(): number {
-    const limits = this.rules.filter(({ metric }) => isLatency(metric)).map(({ limit }) => limit);
+    const limits = this.rules
+      .filter(({ metric }) => isLatencyMetric(metric))
+      .map(({ limit }) => limit);
     return Math.max(this.drainMs * 1000, ...limits) + 60_000_000;
   }
 
@@ -73,7 +75,7 @@ export class AbortWatch {
   unmet(soFar: SoFar, plannedMs: number | undefined): MissedSoFar | undefined {
     const { rules, drainMs } = this;
     const limitsMs = rules
-      .filter(({ metric }) => isLatency(metric))
+      .filter(({ metric }) => isLatencyMetric(metric))
       .map((rule) => rule.limit / 1000);
     const patienceMs = Math.min(drainMs, ...limitsMs);
     const now = firstMissed(
@@ -102,7 +104,7 @@ export class AbortWatch {
     patienceMs = this.drainMs,
   ): JudgedDeliveries {
     const { deliveries, measuredMs } = soFar;
-    const due = this.dueBy(soFar, isLatency(metric) ? limit : patienceMs * 1000);
+    const due = this.dueBy(soFar, isLatencyMetric(metric) ? limit : patienceMs * 1000);
     const { timeToAll, received } = deliveries;
     const messages = Math.max(timeToAll?.reached ?? 0, due?.toReach ?? 0);
     return {

@@ -2,7 +2,7 @@ import { errorAdvice, type ErrorClass } from '../../base/errorClass';
 import { services, type Service } from '../../base/serviceTraits';
 import { say, sentence, type Words } from '../../base/sentence';
 import { advised } from './reason';
-import { withoutEnd } from '../../base/text';
+import { trimEndCharacters } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
 import type { ErrorExample } from '../summary';
@@ -149,9 +149,9 @@ export function unreachedWords(examples: readonly ErrorExample[], host: string):
   const errorClass = example.errorClass as ErrorClass;
   const [, address, url, status, answer] = places.exec(text) ?? [];
   const where = (address ?? url ?? host).replace(/\/negotiate$/, '');
-  const said = withoutEnd(text.replace(/^(?:negotiate|upgrade): /, ''), '. \t\r\n');
+  const said = trimEndCharacters(text.replace(/^(?:negotiate|upgrade): /, ''), '. \t\r\n');
   const answered =
-    [status, answer && withoutEnd(answer, '. \t\r\n')].filter(Boolean).join(': ') || said;
+    [status, answer && trimEndCharacters(answer, '. \t\r\n')].filter(Boolean).join(': ') || said;
   const isCertificate = errorClass === 'tls' && /certificate|issuer|altnames/i.test(said);
   const plain = isCertificate
     ? 'the certificate of {0} is not trusted ({1})'
@@ -171,7 +171,7 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
   if (example === undefined) return 'The target did not answer.';
   const { errorClass, text } = example;
   const advice = adviceOn(errorClass as ErrorClass, [text]);
-  return `First error: ${errorClass}: ${withoutEnd(text, '. \t\r\n')}. ${advice}`.trim();
+  return `First error: ${errorClass}: ${trimEndCharacters(text, '. \t\r\n')}. ${advice}`.trim();
 }
 
 export function lostWords(connected: number, examples: readonly ErrorExample[]): Words {

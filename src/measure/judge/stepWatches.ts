@@ -1,6 +1,6 @@
 import type { StepProgress, Waiting } from '../snapshot';
 import type { MergedTick } from '../sample';
-import { shareOf, type Percentile } from '../../base/objectives/percentile';
+import { percentileShare, type Percentile } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
 import type { Recovery } from '../summary';
 
@@ -253,7 +253,7 @@ export class RecoveryWatch {
       const later = this.seconds.slice(at, at + 1 + Math.ceil(limit / tickUs));
       const missing = Math.min(...later.map((each) => (behind += each.behind)));
       const judged = received + Math.max(0, missing);
-      return within[position]! >= shareOf(metric) * judged - 1e-6;
+      return within[position]! >= percentileShare(metric) * judged - 1e-6;
     };
     return received > 0 && this.limits.every(isMet);
   }

@@ -1,15 +1,27 @@
 import type {
+  Lateness,
   JudgedConnections,
   JudgedDeliveries,
   Judging,
   StepObjective,
 } from '../../base/objectives/objective';
-import { latencyWords, shareWords } from '../../base/objectives/limitWords';
-import { latencyRuling, latenessUs, type Lateness } from '../../base/objectives/lateness';
-import { isLatency, objectiveOf, rulesOf, type Metric, type Rule, type Slo } from '../../base/slo';
-import { rateWords } from '../../base/objectives/rate';
-import { joined, say, sentence, type Words } from '../../base/sentence';
-import { formatCount, formatDurationMs } from '../../base/units';
+import { latencyRuling, latenessUs } from '../../base/objectives/latency';
+import {
+  isLatencyMetric,
+  findObjective,
+  rulesFromSlo,
+  type Metric,
+  type Rule,
+  type Slo,
+} from '../../base/slo';
+import { joinWords, say, sentence, type Words } from '../../base/sentence';
+import {
+  latencyWords,
+  shareWordsBesideLimit,
+  rateWordsBesideLimit,
+  formatCount,
+  formatDurationMs,
+} from '../../base/units';
 import type { Growth } from './stepWatches';
 import { isOf, ofStep, reasonOf, within } from './reason';
 import type { SearchEnd, SearchSummary } from '../../base/searchSummary';
@@ -71,7 +83,7 @@ function broken(
  * (`clockError`). `clocks` says, whatever the verdict, why latency is judged inside single agents.
  */
 export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
-  const judged = judgeDeliveries(step, rulesOf(slo));
+  const judged = judgeDeliveries(step, rulesFromSlo(slo));
   const checks = judged.map(({ check }) => check);
   const of = (open: boolean): VerdictReason[] =>
     judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
@@ -157,7 +169,7 @@ export function abortedWords(words: Words, seconds: number): Words {
     seconds < 1
       ? `${Number(Math.max(0.01, seconds).toFixed(2))} s`
       : formatDurationMs(seconds * 1000);
-  return joined([words, sentence('it ended the step after {0}', after)]);
+  return joinWords([words, sentence('it ended the step after {0}', after)]);
 }
 
 function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefined {
@@ -190,7 +202,7 @@ export function judgeDeliveries(
   untilEnd: readonly (true | undefined)[] = [true, undefined],
 ): Judged[] {
   return rules.flatMap((rule) => {
-    const objective = objectiveOf(rule.metric);
+    const objective = findObjective(rule.metric);
     if (objective?.of !== 'step' || !untilEnd.includes(objective.untilEnd)) return [];
     if (step.expected === 0 && objective.withoutDeliveries !== true) return [];
     const found = judged(rule, objective, step);
@@ -219,7 +231,7 @@ function mayHaveCome(
     }),
   });
   // When that would have been nobody knows either.
-  const isOpenThen = isLatency(check.metric)
+  const isOpenThen = isLatencyMetric(check.metric)
     ? check.value === null && value !== null
     : value != null && objective.limit === 'least' && value >= check.limit;
   if (!isOpenThen) return undefined;
@@ -235,7 +247,7 @@ function mayHaveCome(
 /** Open where it is missed by no more than the generator was late. */
 function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judged {
   const { check, reason } = found;
-  if (lateness === undefined || !isLatency(check.metric)) return found;
+  if (lateness === undefined || !isLatencyMetric(check.metric)) return found;
   const clocksUs = check.by === 'inside' ? 0 : (across?.errorUs ?? 0);
   const byUs = latenessUs(lateness);
   if (latencyRuling(check.value, check.limit, byUs + clocksUs) !== 'open') return found;
@@ -252,13 +264,13 @@ function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judg
 
 export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]): Judged[] =>
   rules.flatMap((rule) => {
-    const objective = objectiveOf(rule.metric);
+    const objective = findObjective(rule.metric);
     return objective?.of === 'connections' ? (judged(rule, objective, of) ?? []) : [];
   });
 
 /** With the objectives that may be missed until the run is over, as they are now; the same when nothing has changed. */
 export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
-  const again = judgeDeliveries(step, rulesOf(slo), [true]);
+  const again = judgeDeliveries(step, rulesFromSlo(slo), [true]);
   const isChanged = ({ check }: Judged): boolean =>
     verdict.checks?.some((before) => isOf(before, check) && before.value !== check.value) === true;
   if (!again.some(isChanged)) return verdict;
@@ -277,7 +289,7 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
 const failed = ({ status }: Verdict): VerdictStatus => (status === 'invalid' ? status : 'fail');
 
 export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloCheck[] =>
-  judgeConnectionsBy(connections, rulesOf(slo)).map(({ check }) => check);
+  judgeConnectionsBy(connections, rulesFromSlo(slo)).map(({ check }) => check);
 
 /** A step of a search does not hold when its deliveries fall behind: it would miss its limits if it lasted longer. */
 export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdict {
@@ -304,7 +316,7 @@ export function withAsked(
   if (isSent || verdict.status === 'invalid') return verdict;
   const words = sentence(
     'only {0} of {1} messages a second were sent: senders were busy with a session, or not connected',
-    ...[rateWords(sentPerSecond, askedPerSecond), formatCount(askedPerSecond)],
+    ...[rateWordsBesideLimit(sentPerSecond, askedPerSecond), formatCount(askedPerSecond)],
   );
   const reasons = [...verdict.reasons, reasonOf('notSent', words)];
   return { ...verdict, status: failed(verdict), reasons };
@@ -344,7 +356,7 @@ export function withUnsettled(verdict: Verdict, messages: number): Verdict {
 }
 
 export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
-  const found = judgeConnectionsBy(now, rulesOf(slo));
+  const found = judgeConnectionsBy(now, rulesFromSlo(slo));
   const ofSteps = found.filter(({ check }) => isOfSteps(check.metric)).map(({ check }) => check);
   const checks = ofSteps.length === 0 ? {} : { checks: [...(verdict.checks ?? []), ...ofSteps] };
   const missed = found.flatMap(({ reason }) => reason ?? []);
@@ -354,7 +366,7 @@ export function withConnections(verdict: Verdict, now: JudgedConnections, slo: S
 }
 
 function isOfSteps(metric: Metric): boolean {
-  const objective = objectiveOf(metric);
+  const objective = findObjective(metric);
   return objective?.of === 'connections' && objective.atSteps === true;
 }
 
@@ -377,7 +389,7 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
  */
 export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
-  const connections = judgeConnectionsBy(summary.connections, rulesOf(slo));
+  const connections = judgeConnectionsBy(summary.connections, rulesFromSlo(slo));
   if (summary.search !== undefined) return judgeSearch(summary, summary.search);
   const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
@@ -486,7 +498,7 @@ export function generatorProblems(
         sentence(
           'the generator sent only {0} of {1} messages that were due ({2})',
           ...[formatCount(sent), formatCount(offered)],
-          shareWords(sent / offered, leastSentShare),
+          shareWordsBesideLimit(sent / offered, leastSentShare),
         ),
       ),
     );
@@ -509,9 +521,9 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
     );
     return [reasonOf('suspended', words)];
   }
-  const share = shareWords(generator.cpuShare, mostCpuShare);
+  const share = shareWordsBesideLimit(generator.cpuShare, mostCpuShare);
   if (generator.cpuShare > mostCpuShare) {
-    const words = joined([
+    const words = joinWords([
       sentence('a worker of the generator used {0} of a core', share),
       sentence('take more workers or another machine, or send less'),
     ]);
@@ -519,7 +531,7 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
   }
   if (problems.length === 0) return [];
   if (byCalls === true) {
-    const words = joined([
+    const words = joinWords([
       sentence('calls waited for a free socket of their worker, which used {0} of a core', share),
       sentence('take more workers, or a machine nearer to the service'),
     ]);
@@ -527,7 +539,7 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
   }
   const byUs = lateness === undefined ? 0 : latenessUs(lateness);
   if (generator.cpuShare >= idleCpuShare || byUs < usualLatenessUs) return [];
-  const words = joined([
+  const words = joinWords([
     sentence(
       'something else took the processor, or the machine slept: the busiest worker used only {0} of a core, and messages left or were read late',
       share,

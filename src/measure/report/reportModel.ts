@@ -1,7 +1,7 @@
-import { groupedBy } from '../../base/collect';
+import { groupBy } from '../../base/collect';
 import { connectPhases } from '../../base/endpoint';
-import { countOf, type ErrorCounts } from '../../base/errorClass';
-import { fill } from '../../base/objectives/limitWords';
+import { totalErrors, type ErrorCounts } from '../../base/errorClass';
+import { fill } from '../../base/text';
 import { formatCount, formatShare } from '../../base/units';
 import { comparedLatency, percentileName } from '../compare/comparisonWords';
 import { repeatRows, type RepeatedStep } from '../compare/repeats';
@@ -177,7 +177,7 @@ function trafficReport({ steps }: ReportedRun, texts: PanelStrings, most: number
 
 function errorReport(run: ReportedRun, texts: PanelStrings, most: number): ReportTable {
   const inWarmup = run.steps.reduce((sum, { warmupErrors = 0 }) => {
-    return sum + (typeof warmupErrors === 'number' ? warmupErrors : countOf(warmupErrors));
+    return sum + (typeof warmupErrors === 'number' ? warmupErrors : totalErrors(warmupErrors));
   }, 0);
   const exampleOf = (name: string): string | undefined =>
     run.errorExamples.find(({ errorClass }) => errorClass === name)?.text;
@@ -291,7 +291,7 @@ const longestText = 200;
 
 /** The first ones; those with one answer of a hub in common together. */
 function dropSentences({ drops = [], dropped }: ConnectionSummary, texts: PanelStrings): string[] {
-  const byReason = groupedBy(drops, ({ connection, errorClass, text, atS }) =>
+  const byReason = groupBy(drops, ({ connection, errorClass, text, atS }) =>
     errorClass === 'invocation' ? text : `${connection} ${atS}`,
   );
   const shown = [...byReason.values()].slice(0, mostSentences);

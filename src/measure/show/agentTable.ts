@@ -1,4 +1,4 @@
-import { fill } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import { formatCount, formatShare } from '../../base/units';
 import type { AgentProgress } from '../summary';
 import { latencyOrDash } from './chartWords';

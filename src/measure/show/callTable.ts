@@ -1,6 +1,5 @@
-import { countOf, sortedCounts } from '../../base/errorClass';
-import { fill } from '../../base/objectives/limitWords';
-import { withoutEnd } from '../../base/text';
+import { totalErrors, sortErrorCounts } from '../../base/errorClass';
+import { fill, trimEndCharacters } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { latencyAt } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
@@ -19,7 +18,7 @@ export function callRows(step: Step): StepRow[] {
     const { brokenOffAt = {} } = sessions.find(({ name }) => name === entry)?.sessions ?? {};
     const broken = Object.hasOwn(brokenOffAt, call) ? brokenOffAt[call]! : 0;
     const row = {
-      ...{ index, call, errors: countOf(errors) },
+      ...{ index, call, errors: totalErrors(errors) },
       ...(entry !== undefined && { name: entry }),
       ...(broken > 0 && { brokenOff: broken }),
     };
@@ -159,8 +158,8 @@ export function sessionParts(step: Step, texts: PanelStrings): SessionPart[] {
 }
 
 function errorsOf({ name, errors, errorText }: Pick<CallSummary, 'name' | 'errors' | 'errorText'>) {
-  const counts = sortedCounts(errors);
+  const counts = sortErrorCounts(errors);
   const words = counts.map(([of, count]) => `${formatCount(count)} ${of}`).join(', ');
-  const example = errorText === undefined ? '' : `: "${withoutEnd(errorText, '. \t\r\n')}"`;
+  const example = errorText === undefined ? '' : `: "${trimEndCharacters(errorText, '. \t\r\n')}"`;
   return counts.length === 0 ? [] : [[name, words + example] as const];
 }

@@ -1,6 +1,6 @@
-import { latenessUs } from '../../base/objectives/lateness';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount, formatShare } from '../../base/units';
+import { latenessUs } from '../../base/objectives/latency';
+import { fill } from '../../base/text';
+import { latencyWords, formatCount, formatShare } from '../../base/units';
 import { shownLatency, type ShownLatency } from '../latencySummary';
 import type { GeneratorHealth } from '../summary';
 

@@ -1,5 +1,5 @@
-import { errorClasses, sortedCounts, type ErrorCounts } from '../../base/errorClass';
-import { fill } from '../../base/objectives/limitWords';
+import { errorClasses, sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
+import { fill } from '../../base/text';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
 import { formatCount, formatShare } from '../../base/units';
 import type { SearchKind } from '../../base/searchSummary';
@@ -83,7 +83,7 @@ export function errorTable(
   exampleOf: (name: string) => string | undefined,
 ): TextTable {
   const { errorClass, count: counted, meaning, example, otherError } = texts;
-  const counts = sortedCounts(errors).slice(0, most);
+  const counts = sortErrorCounts(errors).slice(0, most);
   return {
     heads: [errorClass, counted, meaning, example],
     rows: counts.map(([name, count]) => {

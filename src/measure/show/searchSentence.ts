@@ -1,20 +1,22 @@
+import type { ObjectiveUnit } from '../../base/objectives/objective';
+import { findObjective } from '../../base/slo';
 import {
   latencyWords,
-  latencyWordsBeside,
-  limitWords,
-  shareWords,
-} from '../../base/objectives/limitWords';
-import type { ObjectiveUnit } from '../../base/objectives/objective';
-import { rateWords } from '../../base/objectives/rate';
-import { objectiveOf } from '../../base/slo';
-import { formatCount, formatRate, formatShare } from '../../base/units';
-import { joined, sentence, type Words } from '../../base/sentence';
+  latencyWordsBesideLimit,
+  shareLimitWords,
+  shareWordsBesideLimit,
+  rateWordsBesideLimit,
+  formatCount,
+  formatRate,
+  formatShare,
+} from '../../base/units';
+import { joinWords, sentence, type Words } from '../../base/sentence';
 import { ownWords, reasonWords } from '../judge/reason';
 import { generatorCodes, namedWords } from '../judge/verdict';
 import { isDisturbance, type VerdictReason } from '../summary';
 import {
   isJudged,
-  shownStep,
+  representativeStep,
   triesByValue,
   type BrokenObjective,
   type SearchKind,
@@ -35,21 +37,21 @@ export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): Wo
 
 /** Of what was measured, so that it differs from the limit it missed. */
 const measuredWords: Readonly<Record<ObjectiveUnit, (value: number, limit: number) => string>> = {
-  duration: latencyWordsBeside,
-  share: shareWords,
+  duration: latencyWordsBesideLimit,
+  share: shareWordsBesideLimit,
   count: (value) => formatCount(value),
-  rate: (value, limit) => `${rateWords(value, limit)}/s`,
+  rate: (value, limit) => `${rateWordsBesideLimit(value, limit)}/s`,
 };
 
 const limitTexts: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
   duration: latencyWords,
-  share: limitWords,
+  share: shareLimitWords,
   count: (limit) => formatCount(limit),
   rate: formatRate,
 };
 
 export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
-  const objective = objectiveOf(metric);
+  const objective = findObjective(metric);
   if (objective === undefined) return undefined;
   const { unit, limit: side } = objective;
   const measured = value === null ? undefined : measuredWords[unit](value, limit);
@@ -107,13 +109,13 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
       return {
         ...facts,
         lead: sentence('passed at {0}, the most that the pauses of its sessions allow', words(low)),
-        rest: joined([factsOf(search), sentence('search for senders to find more')]),
+        rest: joinWords([factsOf(search), sentence('search for senders to find more')]),
       };
     }
     case 'budget': {
       const lead = sentence('time ran out');
       const known = low === null && high === null && why !== undefined;
-      const said = known ? joined([why, interval]) : interval;
+      const said = known ? joinWords([why, interval]) : interval;
       const by = broken === undefined ? said : sentence('{0}: {1}', said, broken);
       const rest = withFacts(by);
       return {
@@ -135,7 +137,7 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
         ended === 'targetLost'
           ? sentence('the target was lost')
           : sentence('the search was stopped');
-      return { sign: '■', lead, rest: joined([interval, ...(why ? [why] : [])]), ...frame };
+      return { sign: '■', lead, rest: joinWords([interval, ...(why ? [why] : [])]), ...frame };
     }
   }
 }
@@ -147,7 +149,7 @@ function intervalWords({ of, low, high }: SearchSummary): Words {
       ? sentence('no step passed or failed')
       : sentence('failed at {0}', words(high));
   return high === null
-    ? joined([sentence('at least {0}', words(low)), sentence('the limit was not reached')])
+    ? joinWords([sentence('at least {0}', words(low)), sentence('the limit was not reached')])
     : sentence('passed at {0}, failed at {1}', words(low), formatCount(high));
 }
 
@@ -170,7 +172,7 @@ function notOffered(search: SearchSummary, first: VerdictReason | undefined): He
     high !== null
       ? [
           sentence('between {0} and {1}', formatCount(low), words(high)),
-          sentence('not narrowed to {0}', shareWords(precision, precision)),
+          sentence('not narrowed to {0}', shareWordsBesideLimit(precision, precision)),
         ]
       : [
           sentence('at least {0}', words(low)),
@@ -184,7 +186,7 @@ function notOffered(search: SearchSummary, first: VerdictReason | undefined): He
 function disturbedWords(first: VerdictReason, steps: SearchSummary['steps']): Words {
   if (!isDisturbance(first.code)) return reasonWords(first);
   const last = formatCount(steps.at(-1)?.index ?? 1);
-  return joined([sentence('step {0} was disturbed on this machine', last), ownWords(first)]);
+  return joinWords([sentence('step {0} was disturbed on this machine', last), ownWords(first)]);
 }
 
 /** `(11 steps, 6:40, generator healthy)`. */
@@ -212,7 +214,7 @@ export interface TriedValue {
 
 export function triedValues({ steps, low, high }: SearchSummary): TriedValue[] {
   return triesByValue(steps).map((own) => {
-    const shown = shownStep(own);
+    const shown = representativeStep(own);
     const { value } = shown;
     const count = (status: string): number => own.filter((step) => step.status === status).length;
     const [held, missed, invalid] = [count('pass'), count('fail'), count('invalid')];

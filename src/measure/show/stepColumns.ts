@@ -1,6 +1,5 @@
-import { countOf } from '../../base/errorClass';
-import { latencyWords } from '../../base/objectives/limitWords';
-import { formatCount, formatShare, formatBytes } from '../../base/units';
+import { totalErrors } from '../../base/errorClass';
+import { latencyWords, formatCount, formatShare, formatBytes } from '../../base/units';
 import {
   shownLatency,
   latencyAt,
@@ -389,8 +388,8 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
 export function rowOfStep({ errors, warmupErrors, verdict, ...row }: StepSummary): StepRow {
   return {
     ...row,
-    errors: countOf(errors),
-    warmupErrors: countOf(warmupErrors ?? {}),
+    errors: totalErrors(errors),
+    warmupErrors: totalErrors(warmupErrors ?? {}),
     verdict: verdict.status,
   };
 }

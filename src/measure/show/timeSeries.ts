@@ -1,4 +1,4 @@
-import { countOf } from '../../base/errorClass';
+import { totalErrors } from '../../base/errorClass';
 import { latencyAt, type LatencySummary } from '../latencySummary';
 import type { Observed } from '../observed';
 import type { Snapshot } from '../snapshot';
@@ -137,7 +137,7 @@ export const timeCharts: readonly TimeChartSpec[] = [
       count('connected', [], ({ connections }) => connections.takingPart ?? connections.connected),
       count('failed', [6, 3], ({ connections }) => connections.failed),
       count('dropped', [8, 3, 2, 3], ({ connections }) => connections.dropped),
-      count('errors', [1.5, 3], ({ errors }) => countOf(errors)),
+      count('errors', [1.5, 3], ({ errors }) => totalErrors(errors)),
     ],
   },
 ];

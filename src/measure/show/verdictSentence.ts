@@ -1,13 +1,12 @@
 import { deliveriesWords } from '../../base/objectives/latency';
 import { isPercentile, type Percentile } from '../../base/objectives/percentile';
-import type { Slo } from '../../base/slo';
-import { formatCount, formatDurationMs } from '../../base/units';
-import { joined, say, sentence, wholeSentence, type Words } from '../../base/sentence';
 import { english, type Translate } from '../../base/text';
+import type { Slo } from '../../base/slo';
+import { latencyWords, formatCount, formatDurationMs } from '../../base/units';
+import { joinWords, say, sentence, wholeSentence, type Words } from '../../base/sentence';
 import { advised, ownWords, reasonWords } from '../judge/reason';
 import { latenessTexts, thisMachineUs } from './chartWords';
 import { shownLatency } from '../latencySummary';
-import { latencyWords } from '../../base/objectives/limitWords';
 import { isPlainEnding } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
@@ -70,7 +69,7 @@ function headlineOf(run: JudgedRun): Headline {
   const more = [...sessionsPart(run), ...skippedPart(run), ...observedPart(run)];
   if (more.length === 0) return headline;
   const { rest } = headline;
-  return { ...headline, rest: joined([...(rest === undefined ? [] : [rest]), ...more]) };
+  return { ...headline, rest: joinWords([...(rest === undefined ? [] : [rest]), ...more]) };
 }
 
 /** Calls that broken-off sessions never made are not lost, so no latency objective has them. */
@@ -125,15 +124,15 @@ function judgedHeadline(run: JudgedRun): Headline {
     case 'pass':
       return { sign: '✓', lead: sentence('passed'), rest: measured ?? connectionWords(run) };
     case 'fail':
-      return { sign: '✗', lead: sentence('failed'), rest: joined([why, ...notRunWords(run)]) };
+      return { sign: '✗', lead: sentence('failed'), rest: joinWords([why, ...notRunWords(run)]) };
     case 'invalid': {
       const lead = isSelfExplaining(reason?.code ?? '')
         ? sentence('invalid')
         : sentence('invalid, the generator was the bottleneck');
-      return { sign: '⚠', lead, rest: joined([why, ...notRunWords(run)]) };
+      return { sign: '⚠', lead, rest: joinWords([why, ...notRunWords(run)]) };
     }
     case 'incomplete': {
-      const rest = joined([first, ...(measured === undefined ? [] : [measured])]);
+      const rest = joinWords([first, ...(measured === undefined ? [] : [measured])]);
       return { sign: '■', lead: sentence('incomplete'), rest };
     }
   }
@@ -170,7 +169,7 @@ function stepsWords(steps: readonly StepSummary[], run: JudgedRun): Words {
   const words = measuredWords(last, run);
   if (last.expected === 0 || slowness(slowest) <= slowness(last)) return words;
   const slow = latencyPart(slowest, run.scenario.slo);
-  return joined([words, sentence('slowest was step {0}: {1}', String(slowest.index), slow)]);
+  return joinWords([words, sentence('slowest was step {0}: {1}', String(slowest.index), slow)]);
 }
 
 /** How near a step came to its limits; by its 99th percentile where it has none. */
@@ -181,7 +180,7 @@ function slowness(step: StepSummary): number {
 
 function measuredWords(step: StepSummary, run: JudgedRun): Words {
   const inStep = (...parts: Words[]): Words =>
-    sentence('step {0}: {1}', String(step.index), joined(parts, ', '));
+    sentence('step {0}: {1}', String(step.index), joinWords(parts, ', '));
   if (step.senders === 0 && step.connections !== undefined) return heldWords(step, run);
   if (step.expected === 0) {
     const sent =
@@ -224,7 +223,7 @@ function latencyPart(step: StepSummary, slo: Slo): Words {
         );
   const ours = thisMachineUs(step);
   if (ours === undefined) return within;
-  return joined([within, sentence(latenessTexts['lateness.part'], latencyWords(ours))], ', ');
+  return joinWords([within, sentence(latenessTexts['lateness.part'], latencyWords(ours))], ', ');
 }
 
 function nearestCheck({ verdict }: StepSummary): LatencyCheck | undefined {
@@ -248,14 +247,14 @@ function heldWords(step: StepSummary, { steps, connections }: JudgedRun): Words 
     : '{0} of {1} connections held for {2}';
   const counts = [open, requested].map((count) => formatCount(count));
   const held = sentence(text, ...counts, formatDurationMs(step.seconds * 1000));
-  const words = joined([held, droppedWords(connections)], ', ');
+  const words = joinWords([held, droppedWords(connections)], ', ');
   return steps.length > 1 ? sentence('step {0}: {1}', String(step.index), words) : words;
 }
 
 function connectionWords({ connections }: JudgedRun): Words {
   const counts = [connections.connected, connections.requested].map((count) => formatCount(count));
   const opened = sentence('{0} of {1} connections opened', ...counts);
-  return joined([opened, droppedWords(connections)], ', ');
+  return joinWords([opened, droppedWords(connections)], ', ');
 }
 
 function droppedWords({ dropped, life }: ConnectionSummary): Words {
@@ -264,5 +263,5 @@ function droppedWords({ dropped, life }: ConnectionSummary): Words {
   const others = dropped
     ? sentence('{0} dropped otherwise', count)
     : sentence('none dropped otherwise');
-  return joined([sentence('{0} closed by us', formatCount(life.closed)), others], ', ');
+  return joinWords([sentence('{0} closed by us', formatCount(life.closed)), others], ', ');
 }

@@ -1,6 +1,6 @@
 import { connectPhases, type ConnectPhase } from '../../base/endpoint';
 import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorClass';
-import { latenessUs } from '../../base/objectives/lateness';
+import { latenessUs } from '../../base/objectives/latency';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
 import { withAgent } from '../judge/verdict';

@@ -1,6 +1,5 @@
-import { latencyWords } from '../../base/objectives/limitWords';
 import { sentence, type Words } from '../../base/sentence';
-import { formatCount } from '../../base/units';
+import { latencyWords, formatCount } from '../../base/units';
 import type { ClockSample } from '../sample';
 
 /** What two threads of one machine may read its clock apart, microseconds. */

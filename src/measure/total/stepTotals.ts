@@ -1,4 +1,3 @@
-import type { Lateness } from '../../base/objectives/lateness';
 import {
   type StepSample,
   PushedCounts,
@@ -11,9 +10,9 @@ import {
   type EntrySample,
   type GeneratorSample,
 } from '../sample';
-import { addErrors, countOf, type ErrorCounts } from '../../base/errorClass';
-import type { JudgedDeliveries } from '../../base/objectives/objective';
-import { sloOfStep, type Slo } from '../../base/slo';
+import { addErrors, totalErrors, type ErrorCounts } from '../../base/errorClass';
+import type { Lateness, JudgedDeliveries } from '../../base/objectives/objective';
+import { sloForStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import type { AbortWatch } from '../judge/abortWatch';
 import { LatencyBlocks } from '../latencyBlocks';
@@ -396,7 +395,7 @@ export class StepTotals extends SendingTotals {
   }
 
   sloFrom(slo: Slo): Slo {
-    return sloOfStep(slo, this.facts.isLast === true);
+    return sloForStep(slo, this.facts.isLast === true);
   }
 
   waiting(): Waiting | undefined {
@@ -553,7 +552,7 @@ export class StepTotals extends SendingTotals {
       ...this.sessionParts(),
       ...(pushed.length > 0 && { pushed }),
       errors: this.errors,
-      ...(countOf(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
+      ...(totalErrors(this.warmupErrors) > 0 && { warmupErrors: this.warmupErrors }),
       generator: this.generator(),
       ...(this.connections !== undefined && { connections: this.connections }),
       ...(this.recovery !== undefined && { recoveries: this.recovery.recoveries() }),

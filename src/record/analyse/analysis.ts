@@ -1,4 +1,4 @@
-import { count, entryOf } from '../../base/collect';
+import { addCount, getOrCreate } from '../../base/collect';
 import { secretReferences, recordedTarget } from '../clientsConfig';
 import type { OpenEvent, RecordingHeader } from '../recording';
 import { secretNamesIn } from '../writtenKeys';
@@ -72,7 +72,7 @@ export class Analysis {
   }
 
   leave(what: string, times?: number): void {
-    count(this.leftOut, what, times);
+    addCount(this.leftOut, what, times);
   }
 
   /** One room alone keeps its name: the hub may know no other. */
@@ -139,8 +139,8 @@ export class Analysis {
     for (const { source, path } of [...this.earlierValues.values()].flatMap((values) => [
       ...values.values(),
     ])) {
-      const named = entryOf(this.names, source, () => new Map<string, string>());
-      entryOf(named, jsonPathOf(path), () => {
+      const named = getOrCreate(this.names, source, () => new Map<string, string>());
+      getOrCreate(named, jsonPathOf(path), () => {
         const name = unusedName(lastName(path) ?? source.event ?? source.from.method, taken);
         taken.add(name);
         return name;

@@ -1,4 +1,4 @@
-import { count, groupedBy } from '../../base/collect';
+import { addCount, groupBy } from '../../base/collect';
 import { textBytes, mostSizesOfCall } from '../../usecases/ownArguments';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import type { IdentityColumns } from './identityColumns';
@@ -137,7 +137,7 @@ class Reader {
     const name = kept.get(key);
     if (name !== undefined) return `{${name}}`;
     const values = new Map<unknown, number>();
-    for (const { value } of ones) count(values, value);
+    for (const { value } of ones) addCount(values, value);
     if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
       return '{group}';
     // Random text takes its place, whatever it is.
@@ -307,7 +307,7 @@ class Reader {
 
 /** Of one form each, the most frequent first: values of one type, lists of one length, maps with the same members. */
 function byShape(all: readonly One[]): One[][] {
-  const shapes = groupedBy(all, ({ value }) => shapeOf(value));
+  const shapes = groupBy(all, ({ value }) => shapeOf(value));
   return [...shapes.values()].sort((a, b) => b.length - a.length);
 }
 

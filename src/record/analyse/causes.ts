@@ -1,4 +1,4 @@
-import { count, entryOf } from '../../base/collect';
+import { addCount, getOrCreate } from '../../base/collect';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
 import { matchKeysOf, longestWholeText, type MatchKey } from './values';
 
@@ -33,7 +33,7 @@ export function findGreetings({ clients, callbacks }: Trace): ReadonlySet<string
   const heard = new Map<string, Set<TracedClient>>();
   const others = new Set<string>();
   for (const { target, client, atUs } of callbacks) {
-    const by = entryOf(heard, target, () => new Set());
+    const by = getOrCreate(heard, target, () => new Set());
     const afterUs = atUs - client.open.t;
     const answeredUs = client.calls[0]?.endUs ?? Infinity;
     const isSoon = afterUs <= soonUs || (afterUs <= busyUs && atUs <= answeredUs);
@@ -65,7 +65,7 @@ const isSame = (marks: readonly MatchKey[], others: readonly MatchKey[]): boolea
 function byMarks(trace: Trace): void {
   const uses = new Map<MatchKey, number>();
   for (const call of trace.calls)
-    for (const mark of new Set(matchKeysOf(call.arguments))) count(uses, mark);
+    for (const mark of new Set(matchKeysOf(call.arguments))) addCount(uses, mark);
   const rare = Math.max(rareCalls, trace.calls.length * rareShare);
   const latest = new Map<MatchKey, TracedCall>();
   let before:
@@ -103,7 +103,7 @@ function byMarks(trace: Trace): void {
 function byTime(trace: Trace, greetings: ReadonlySet<string>): void {
   const found = new Map<string, { all: number; linked: number }>();
   for (const { target, cause } of trace.callbacks) {
-    const seen = entryOf(found, target, () => ({ all: 0, linked: 0 }));
+    const seen = getOrCreate(found, target, () => ({ all: 0, linked: 0 }));
     seen.all += 1;
     if (cause !== undefined) seen.linked += 1;
   }
@@ -145,7 +145,7 @@ interface Lag {
 
 function lagsOf(trace: Trace, targets: ReadonlySet<string>): Map<string, Map<string, Lag>> {
   const counts = new Map<string, number>();
-  for (const { method } of trace.calls) count(counts, method);
+  for (const { method } of trace.calls) addCount(counts, method);
   const lags = new Map<string, Map<string, Lag>>();
   // The latest call of each method, the newest first.
   let latest: TracedCall[] = [];
@@ -156,12 +156,12 @@ function lagsOf(trace: Trace, targets: ReadonlySet<string>): Map<string, Map<str
       continue;
     }
     if (!targets.has(one.target)) continue;
-    const ofTarget = entryOf(lags, one.target, () => new Map<string, Lag>());
+    const ofTarget = getOrCreate(lags, one.target, () => new Map<string, Lag>());
     for (const call of latest) {
       const { method } = call;
       const lagUs = one.atUs - call.atUs;
       if (lagUs > soonUs) continue;
-      const lag = entryOf(ofTarget, method, () => {
+      const lag = getOrCreate(ofTarget, method, () => {
         const calls = counts.get(method)!;
         return { callbacks: 0, sumUs: 0, followed: 0, calls, heardBy: new Map() };
       });

@@ -1,4 +1,4 @@
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import type { CallStep } from './kinds';
 import {
   firstCallbackAfter,
@@ -60,7 +60,7 @@ export function findEarlierValues(clients: readonly TracedClient[], facts: Facts
   for (const [step, ofStep] of votes) {
     for (const [key, vote] of ofStep) {
       const value = winner(vote, step, facts);
-      if (value !== undefined) entryOf(found, step, () => new Map()).set(key, value);
+      if (value !== undefined) getOrCreate(found, step, () => new Map()).set(key, value);
     }
   }
   return found;
@@ -75,12 +75,12 @@ class Sources {
   };
 
   answer(from: CallStep): ValueSource {
-    return entryOf(this.answers, from, () => ({ from }));
+    return getOrCreate(this.answers, from, () => ({ from }));
   }
 
   event(from: CallStep, event: string, turn: Turn): ValueSource {
-    const ofStep = entryOf(this.events[turn], from, () => new Map<string, ValueSource>());
-    return entryOf(ofStep, event, () => ({ from, event, turn }));
+    const ofStep = getOrCreate(this.events[turn], from, () => new Map<string, ValueSource>());
+    return getOrCreate(ofStep, event, () => ({ from, event, turn }));
   }
 }
 
@@ -183,7 +183,7 @@ class Reading {
   }
 
   private remember(leaf: string | number, source: ValueSource, atUs: number, path: Path): void {
-    const ofValue = entryOf(this.values, leaf, () => new Map<ValueSource, Seen[]>());
+    const ofValue = getOrCreate(this.values, leaf, () => new Map<ValueSource, Seen[]>());
     const latest = (ofValue.get(source) ?? []).filter((one) => one.atUs === atUs);
     if (latest.length < mostPlaces) latest.push({ atUs, place: { source, path: [...path] } });
     ofValue.set(source, latest);
@@ -194,8 +194,8 @@ class Reading {
       if (typeof leaf !== 'string' && typeof leaf !== 'number') return;
       const places = this.values.get(leaf);
       if (places === undefined) return;
-      const ofStep = entryOf(this.votes, step, () => new Map<string, Votes>());
-      const vote = entryOf(ofStep, pathKey(path), () => ({
+      const ofStep = getOrCreate(this.votes, step, () => new Map<string, Votes>());
+      const vote = getOrCreate(ofStep, pathKey(path), () => ({
         path: [...path],
         calls: 0,
         values: new Set<string | number>(),

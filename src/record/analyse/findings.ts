@@ -1,5 +1,5 @@
 import { visibleLine } from '../../base/text';
-import { counted, formatCount, formatDurationMs } from '../../base/units';
+import { plural, formatCount, formatDurationMs } from '../../base/units';
 
 /** What was recognised in a recording and what was not: printed, and as JSON. */
 export interface Findings {
@@ -103,7 +103,7 @@ function summaryOf({
 }: Findings): string {
   const seen = [...transports, ...protocols].join(', ');
   const sorts = kinds.length === 1 ? '1 kind' : `${kinds.length} kinds`;
-  return `${counted(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${counted(messages, 'message')} from ${target} (${seen})`;
+  return `${plural(clients, 'client')} of ${sorts}, ${formatDurationMs(seconds * 1000)}, ${plural(messages, 'message')} from ${target} (${seen})`;
 }
 
 const cut = (text: string, width: number): string => {

@@ -1,4 +1,4 @@
-import { count, entryOf } from '../../base/collect';
+import { addCount, getOrCreate } from '../../base/collect';
 import { formatCount } from '../../base/units';
 import { secretNamesIn } from '../writtenKeys';
 import type { Analysis } from './analysis';
@@ -46,7 +46,7 @@ export function findingsOf(
 function callsFound(analysis: Analysis, facts: SessionFacts): FoundCall[] {
   const found = new Map<string, { count: number; as: Set<string> }>();
   for (const step of analysis.kinds.flatMap(({ steps }) => callStepsIn(steps))) {
-    const each = entryOf(found, step.method, () => ({ count: 0, as: new Set<string>() }));
+    const each = getOrCreate(found, step.method, () => ({ count: 0, as: new Set<string>() }));
     each.count += step.calls.length;
     each.as.add(callWords(step, analysis, facts));
   }
@@ -75,7 +75,7 @@ export function findCallbacks(
   for (const each of consequences)
     if (each.count > (causes.get(each.target)?.count ?? 0)) causes.set(each.target, each);
   const all = new Map<string, number>();
-  for (const { target } of trace.callbacks) count(all, target);
+  for (const { target } of trace.callbacks) addCount(all, target);
   const expected = facts.expectedCallbacks;
   const toWhom = (cause: MethodCallback): string => {
     if (!rooms.heard.has(cause)) return audienceWords[cause.audience];

@@ -1,4 +1,4 @@
-import { count, entryOf, groupedBy } from '../../base/collect';
+import { addCount, getOrCreate, groupBy } from '../../base/collect';
 import type { ClientStay } from './connectionPlan';
 import { foldLoops, isLoop, SymbolTable, type CallOrLoop } from './fold';
 import {
@@ -77,7 +77,7 @@ export function findClientKinds(trace: Trace): ClientKind[] {
 }
 
 function streamKinds({ streamsBeside, endUs }: Trace): ClientKind[] {
-  const byKey = groupedBy(streamsBeside, ({ key }) => key);
+  const byKey = groupBy(streamsBeside, ({ key }) => key);
   return [...byKey.values()].map((calls) => {
     const pieces = Math.max(1, Math.ceil(longestStreamOf(calls) / longestStreamUs));
     return {
@@ -129,7 +129,7 @@ function grouped(
   const signatures = new Map<string, Set<string>>();
   for (const behaviour of strict) {
     const name = signatureOf(loose.get(behaviour.client)!);
-    entryOf(signatures, name, () => new Set()).add(signatureOf(behaviour));
+    getOrCreate(signatures, name, () => new Set()).add(signatureOf(behaviour));
   }
   const chosen = strict.map((behaviour) => {
     const other = loose.get(behaviour.client)!;
@@ -137,7 +137,7 @@ function grouped(
     const isOneOfMany = hasChoice(other) && signatures.get(signatureOf(other))!.size > 1;
     return isOneOfMany || !isReadable(behaviour.sessions[0]!) ? other : behaviour;
   });
-  const groups = groupedBy(chosen, signatureOf);
+  const groups = groupBy(chosen, signatureOf);
   return withBegun([...groups.values()], endUs).sort((a, b) => b.length - a.length);
 }
 
@@ -183,7 +183,7 @@ function looselyFolded(
 ): Behaviour {
   const { calls } = client;
   const times = new Map<number, number>();
-  for (const call of calls) count(times, symbolOf(call));
+  for (const call of calls) addCount(times, symbolOf(call));
   const isOnce = (call: TracedCall): boolean => times.get(symbolOf(call)) === 1;
   const from = calls.findIndex((call) => !isOnce(call));
   const item = (call: TracedCall): CallOrLoop<TracedCall> => ({

@@ -1,4 +1,4 @@
-import { count, entryOf } from '../../base/collect';
+import { addCount, getOrCreate } from '../../base/collect';
 import { Presence } from './presence';
 import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
 import {
@@ -56,8 +56,8 @@ export function findMethodCallbacks({
     const { cause, target, client } = callback;
     if (cause === undefined) continue;
     const { method } = cause;
-    const targets = entryOf(all, method, () => new Map<string, Heads>());
-    const heads = entryOf(targets, target, () => {
+    const targets = getOrCreate(all, method, () => new Map<string, Heads>());
+    const heads = getOrCreate(targets, target, () => {
       return { method, target, callbacks: 0, repeated: 0, heard: new Map(), echoes: new Map() };
     });
     heads.callbacks += 1;
@@ -71,7 +71,7 @@ export function findMethodCallbacks({
     if (heads.heard.size <= mostExamples) countEchoes(heads, cause, callback);
   }
   const callsOf = new Map<string, number>();
-  for (const { method } of calls) count(callsOf, method);
+  for (const { method } of calls) addCount(callsOf, method);
   const presence = new Presence(
     clients.map(({ open, closedUs }) => ({ fromUs: open.t, untilUs: closedUs })),
   );
@@ -93,7 +93,7 @@ function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallba
   const marks = new Set(matchKeysOf(callback.arguments));
   visitLeaves(call.arguments, (leaf, path) => {
     if (typeof leaf !== 'string' || !marks.has(textKey(leaf))) return;
-    entryOf(echoes, pathKey(path), () => ({ path: [...path], times: 0 })).times += 1;
+    getOrCreate(echoes, pathKey(path), () => ({ path: [...path], times: 0 })).times += 1;
   });
 }
 

@@ -1,4 +1,4 @@
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { excludesCaller, type MethodCallback, type Audience } from './methodCallbacks';
 import type { FoundCallback } from './findings';
@@ -395,7 +395,7 @@ export function countedCallbackSteps(
   const heard = new Map<string, { count: number; bytes: number }>();
   for (const { target, client, arguments: values } of callbacks) {
     if (!names.has(target) || !own.has(client)) continue;
-    const seen = entryOf(heard, target, () => ({ count: 0, bytes: 0 }));
+    const seen = getOrCreate(heard, target, () => ({ count: 0, bytes: 0 }));
     seen.count += 1;
     seen.bytes += textBytes(JSON.stringify(values));
   }

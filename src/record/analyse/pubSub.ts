@@ -1,5 +1,5 @@
-import { count } from '../../base/collect';
-import { counted, formatCount, formatDurationMs } from '../../base/units';
+import { addCount } from '../../base/collect';
+import { plural, formatCount, formatDurationMs } from '../../base/units';
 import { stampBytes } from '../../base/message';
 import { textBytes } from '../../usecases/ownArguments';
 import {
@@ -84,15 +84,15 @@ class PubSubListener implements RecordingListener<PubSubClient> {
     this.messages += 1;
     const { type, group = '', event } = message;
     if (direction === 'in') {
-      if (type === 'message') count(this.seen, type);
+      if (type === 'message') addCount(this.seen, type);
       return;
     }
     if (!knownTypes.has(type)) {
-      if (!quietTypes.has(type)) count(this.leftOut, `message of type ${type.slice(0, 60)}`);
+      if (!quietTypes.has(type)) addCount(this.leftOut, `message of type ${type.slice(0, 60)}`);
       return;
     }
-    count(this.seen, type);
-    if (type === 'event') count(this.events, String(event).slice(0, 60));
+    addCount(this.seen, type);
+    if (type === 'event') addCount(this.events, String(event).slice(0, 60));
     else for (const groups of [this.groups, client.groups]) groups.add(group);
     if (!isSent(type)) return;
     client.sent[type].atUs.push(atUs);
@@ -100,7 +100,7 @@ class PubSubListener implements RecordingListener<PubSubClient> {
   }
 
   notUnderstood(_client: PubSubClient, { why }: RawEvent): void {
-    count(this.leftOut, `message that was not understood: ${why}`);
+    addCount(this.leftOut, `message that was not understood: ${why}`);
   }
 }
 
@@ -253,7 +253,7 @@ function head(found: Findings): string[] {
   const lost = notRecognised.map(({ what, count: times }) => `${formatCount(times)} × ${what}`);
   const sent = calls.map(({ method, count: times }) => `${formatCount(times)} ${method}`);
   return [
-    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${counted(found.clients, 'client')}, ${formatDurationMs(seconds * 1000)}, ${counted(found.messages, 'message')} (${protocols.join(', ')}).`,
+    `Recorded ${startedAt.slice(0, 10)} from ${target}: ${plural(found.clients, 'client')}, ${formatDurationMs(seconds * 1000)}, ${plural(found.messages, 'message')} (${protocols.join(', ')}).`,
     `Recognised: ${sent.join(', ')}.`,
     ...(lost.length === 0 ? [] : [`Not recognised: ${lost.join('; ')}.`]),
   ];

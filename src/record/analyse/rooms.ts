@@ -1,5 +1,5 @@
 import { excludesCaller, type MethodCallback } from './methodCallbacks';
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import { peakDistinct } from './connectionPlan';
 import { Presence, type Stay } from './presence';
@@ -83,12 +83,12 @@ function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, P
     const isJoin = method === joinMethod;
     if (error !== undefined || (!isJoin && !leaves.test(method))) continue;
     visitTexts(values, (text) => {
-      const there = entryOf(open, text, () => new Map<TracedClient, Stay>());
+      const there = getOrCreate(open, text, () => new Map<TracedClient, Stay>());
       const stay = there.get(client);
       if (isJoin && stay === undefined) {
         const begun: Stay = { fromUs: endUs ?? atUs, untilUs: client.closedUs };
         there.set(client, begun);
-        entryOf(stays, text, () => []).push(begun);
+        getOrCreate(stays, text, () => []).push(begun);
       } else if (!isJoin && stay !== undefined) {
         stay.untilUs = atUs;
         there.delete(client);
@@ -116,7 +116,7 @@ function roomsOfClients(
   const rooms = new Map<TracedClient, Set<string>>();
   for (const { client, arguments: values } of calls)
     visitTexts(values, (text) => {
-      if (names.has(text)) entryOf(rooms, client, () => new Set()).add(text);
+      if (names.has(text)) getOrCreate(rooms, client, () => new Set()).add(text);
     });
   return rooms;
 }
@@ -143,10 +143,10 @@ type Uses = ReadonlyMap<TracedClient, ReadonlyMap<string, readonly FirstUse[]>>;
 function firstUses({ calls }: Trace): Uses {
   const all = new Map<TracedClient, Map<string, FirstUse[]>>();
   for (const { client, method, arguments: values, atUs } of calls) {
-    const ofClient = entryOf(all, client, () => new Map<string, FirstUse[]>());
+    const ofClient = getOrCreate(all, client, () => new Map<string, FirstUse[]>());
     visitTexts(values, (text) => {
       if (text === '' || text.length > 256) return;
-      const uses = entryOf(ofClient, text, () => []);
+      const uses = getOrCreate(ofClient, text, () => []);
       if (uses.length < 16 && uses.every((use) => use.method !== method))
         uses.push({ method, atUs });
     });
@@ -199,7 +199,12 @@ function joinOf(heard: Hearers, uses: Uses): Join | undefined {
       if (typeof leaf !== 'string') return;
       for (const [joinMethod, firstUs] of joinedBy(leaf, clients, call, uses)) {
         const key = pathKey([...path, joinMethod]);
-        entryOf(votes, key, () => ({ path: [...path], joinMethod, calls: 0, firstUs })).calls += 1;
+        getOrCreate(votes, key, () => ({
+          path: [...path],
+          joinMethod,
+          calls: 0,
+          firstUs,
+        })).calls += 1;
       }
     });
   }

@@ -1,5 +1,5 @@
-import { entryOf } from '../../base/collect';
-import { counted, formatCount, formatDurationMs } from '../../base/units';
+import { getOrCreate } from '../../base/collect';
+import { plural, formatCount, formatDurationMs } from '../../base/units';
 import { mostFrequent, missingUrlNote, connectionShares, certificateKeys } from '../clientsConfig';
 import type { Recording } from '../recording';
 import { CommentedMap, CommentedValue } from '../writtenKeys';
@@ -209,16 +209,16 @@ function areRoomsShared({ kinds, rooms }: Analysis): boolean {
   for (const kind of kinds.filter(({ streams }) => streams === undefined))
     for (const { arguments: values } of kind.clients.flatMap(({ calls }) => calls))
       visitTexts(values, (text) => {
-        if (rooms.names.has(text)) entryOf(kindsIn, text, () => new Set()).add(kind);
+        if (rooms.names.has(text)) getOrCreate(kindsIn, text, () => new Set()).add(kind);
       });
   return [...kindsIn.values()].some(({ size }) => size > 1);
 }
 
 function sessionWords({ clients, sessions, unfinished, streams }: ClientKind): string {
   if (streams !== undefined)
-    return `${counted(sessions, 'stream')} of ${counted(clients.length, 'client')}, while other calls went on: here they have connections of their own.`;
+    return `${plural(sessions, 'stream')} of ${plural(clients.length, 'client')}, while other calls went on: here they have connections of their own.`;
   const rest = unfinished === 0 ? '' : `, ${formatCount(unfinished)} of them not to the end`;
-  return `${counted(clients.length, 'client')}, ${counted(sessions, 'session')}${rest}.`;
+  return `${plural(clients.length, 'client')}, ${plural(sessions, 'session')}${rest}.`;
 }
 
 function head(found: Findings): string[] {
@@ -237,7 +237,7 @@ function head(found: Findings): string[] {
     ...notRecognised.map(({ what, count }) => `${formatCount(count)} × ${what}`),
   ];
   return [
-    `Recorded ${found.startedAt.slice(0, 10)} from ${target}: ${counted(clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${counted(messages, 'message')} (${spoken}).`,
+    `Recorded ${found.startedAt.slice(0, 10)} from ${target}: ${plural(clients, 'client')}, ${formatDurationMs(found.seconds * 1000)}, ${plural(messages, 'message')} (${spoken}).`,
     ...wrapped(`Recognised: ${recognised.join(', ')}.`, 110, ' '),
     ...(others.length === 0 ? [] : wrapped(`Not recognised: ${others.join('; ')}.`, 110, ' ')),
   ];

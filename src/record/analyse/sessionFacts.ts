@@ -1,5 +1,5 @@
 import { stampBytes } from '../../base/message';
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import type { Analysis } from './analysis';
 import { inferArguments, type InferredArguments } from './arguments';
 import type { MethodCallback } from './methodCallbacks';
@@ -19,11 +19,11 @@ export class SessionFacts implements StepFacts {
   }
 
   arguments(step: CallStep): InferredArguments {
-    return entryOf(this.read, step, () => this.readArguments(step));
+    return getOrCreate(this.read, step, () => this.readArguments(step));
   }
 
   answering(step: CallStep): AnswerMode {
-    return entryOf(this.answers, step, () => {
+    return getOrCreate(this.answers, step, () => {
       const { consequences, rooms } = this.analysis;
       const isToRoom = (each: MethodCallback): boolean => rooms.heard.has(each);
       return answerModeOf(step, consequences, {

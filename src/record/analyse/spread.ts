@@ -1,4 +1,4 @@
-import { count } from '../../base/collect';
+import { addCount } from '../../base/collect';
 import { formatBytes } from '../../base/units';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 
@@ -67,12 +67,12 @@ export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] 
   const sorted = bytes.map((each) => Math.max(1, each)).sort((a, b) => a - b);
   if (sorted.at(-1)! <= sorted[0]! * alike) return undefined;
   const counts = new Map<number, number>();
-  if (new Set(sorted).size <= mostSizes) for (const size of sorted) count(counts, size);
+  if (new Set(sorted).size <= mostSizes) for (const size of sorted) addCount(counts, size);
   else
     for (let part = 0; part < mostSizes; part++) {
       const from = Math.round((part * sorted.length) / mostSizes);
       const ones = sorted.slice(from, Math.round(((part + 1) * sorted.length) / mostSizes));
-      count(counts, Math.round(spreadOf(ones).mean), ones.length);
+      addCount(counts, Math.round(spreadOf(ones).mean), ones.length);
     }
   return [...counts].map(([size, weight]) => ({ bytes: size, weight }));
 }

@@ -1,4 +1,4 @@
-import { count, entryOf } from '../../base/collect';
+import { addCount, getOrCreate } from '../../base/collect';
 import {
   hubMessageType,
   type Completion,
@@ -128,7 +128,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
       // No session has one: without its streams the hub would refuse the call.
       client.sentOther = true;
       for (const id of streamIds) client.uploads.add(id);
-      count(this.leftOut, `call of ${shortName(method)}, to which the client streams`);
+      addCount(this.leftOut, `call of ${shortName(method)}, to which the client streams`);
       return undefined;
     }
     const answered = invocationId === undefined ? 'send' : 'call';
@@ -150,15 +150,15 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   }
 
   cancelled(_client: TracedClient, call: TracedCall | undefined): void {
-    if (call === undefined) count(this.leftOut, 'stream that a client gave up');
+    if (call === undefined) addCount(this.leftOut, 'stream that a client gave up');
     else call.isCancelled = true;
   }
 
   wentUp({ uploads }: TracedClient, { type, invocationId }: StreamItem | Completion): void {
-    if (type === hubMessageType.streamItem) count(this.leftOut, 'item of a stream of a client');
+    if (type === hubMessageType.streamItem) addCount(this.leftOut, 'item of a stream of a client');
     // The end of what goes up, or what a client answers to a question of the server.
     else if (!uploads.delete(invocationId))
-      count(
+      addCount(
         this.leftOut,
         'answer of a client that the server asked for, and that a run does not give',
       );
@@ -186,7 +186,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   notUnderstood(client: TracedClient, { ev, why }: RawEvent): void {
     if (ev === 'out') client.sentOther = true;
     const from = ev === 'out' ? 'from clients' : 'from the server';
-    count(this.leftOut, `message ${from}, not understood: ${why}`);
+    addCount(this.leftOut, `message ${from}, not understood: ${why}`);
   }
 
   trace(clients: readonly TracedClient[], endUs: number): Trace {
@@ -200,7 +200,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   private leaveFailing(clients: readonly TracedClient[]): void {
     const answers = new Map<string, { all: number; errors: number; items: number }>();
     for (const { key, error, items } of this.calls) {
-      const seen = entryOf(answers, key, () => ({ all: 0, errors: 0, items: 0 }));
+      const seen = getOrCreate(answers, key, () => ({ all: 0, errors: 0, items: 0 }));
       seen.all += 1;
       seen.items += items;
       if (error !== undefined) seen.errors += 1;
@@ -212,7 +212,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
     };
     for (const call of this.take(clients, (each) => whyLeft(each) !== undefined)) {
       call.client.sentOther = true;
-      count(this.leftOut, `call of ${shortName(call.method)}, ${whyLeft(call)!}`);
+      addCount(this.leftOut, `call of ${shortName(call.method)}, ${whyLeft(call)!}`);
     }
   }
 
@@ -220,7 +220,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
     const streams = new Map<string, { all: number; beside: number }>();
     for (const { form, key, client, index, endUs, lastItemUs } of this.calls) {
       if (form !== 'stream') continue;
-      const seen = entryOf(streams, key, () => ({ all: 0, beside: 0 }));
+      const seen = getOrCreate(streams, key, () => ({ all: 0, beside: 0 }));
       seen.all += 1;
       const next = client.calls[index + 1];
       // One that nobody ended goes on, whether it brings items or not.

@@ -1,4 +1,4 @@
-import { isSecretName } from '../../base/secretName';
+import { isSecretName } from '../../base/secrets';
 import { stampLength, stampMarker } from '../../wire/message/stamp';
 
 /** Where a value stands in the arguments of a call or in an answer: members by name, items by number. */

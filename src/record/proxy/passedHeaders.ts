@@ -1,5 +1,5 @@
 /** Headers on their way through the proxy: as they are, except for what would lead past it. */
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isLoopbackHost } from '../../base/endpoint';
 import type { IncomingMessage } from 'node:http';
 import type { ProxiedServer } from './proxiedServers';
 

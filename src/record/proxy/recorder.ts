@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import {
   isHubMessage,
@@ -53,7 +53,7 @@ class NameCounts {
 
   add(name: string, bytes: number): void {
     const isFull = !this.counts.has(name) && this.counts.size >= maximumNames;
-    const entry = entryOf(this.counts, isFull ? others : name, () => ({ count: 0, bytes: 0 }));
+    const entry = getOrCreate(this.counts, isFull ? others : name, () => ({ count: 0, bytes: 0 }));
     entry.count += 1;
     entry.bytes += bytes;
   }

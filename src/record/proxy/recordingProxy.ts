@@ -2,7 +2,7 @@ import { createServer, ServerResponse, type IncomingMessage, type Server } from 
 import { isIP, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isLoopbackHost } from '../../base/endpoint';
 import { failureOfSocket } from '../../wire/connectFailure';
 import {
   connectSocket,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { JSONParser } from '@streamparser/json';
 import { ExpectedError } from '../../base/expectedError';
-import { counted, formatBytes } from '../../base/units';
+import { plural, formatBytes } from '../../base/units';
 import { objectIn } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
 import type { OpenedRecording } from '../recording';
@@ -112,10 +112,10 @@ function withoutFrames(file: string, reader: HarReader): ExpectedError {
   const requests =
     entries === 0
       ? 'no requests'
-      : `${counted(entries, 'request')}, but no frames of web sockets, and no messages over HTTP`;
+      : `${plural(entries, 'request')}, but no frames of web sockets, and no messages over HTTP`;
   const seen =
     otherSockets > 0
-      ? `${counted(otherSockets, 'web socket')}, but none of SignalR or Web PubSub`
+      ? `${plural(otherSockets, 'web socket')}, but none of SignalR or Web PubSub`
       : requests;
   return new ExpectedError(
     'import-file',
@@ -124,7 +124,7 @@ function withoutFrames(file: string, reader: HarReader): ExpectedError {
 }
 
 const noteOf = (count: number, what: string, words: (counted: string) => string): string[] =>
-  count === 0 ? [] : [words(counted(count, what))];
+  count === 0 ? [] : [words(plural(count, what))];
 
 class HarReader {
   readonly clients: ImportedClients;

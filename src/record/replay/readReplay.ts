@@ -1,6 +1,6 @@
 /** What the clients of a recording sent and when, as bytes that workers only have to send. */
-import { count, entryOf } from '../../base/collect';
-import { largestPayloadBytes } from '../../base/message';
+import { addCount, getOrCreate } from '../../base/collect';
+import { maxPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
 import { noStamp, replayFlag, type ReplayTracks } from '../../plan/plan';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
@@ -194,11 +194,11 @@ class ReplayReader implements RecordingListener<Client, Operation> {
   }
 
   heard({ callbacks }: Client, { target }: Invocation): void {
-    if (target.length <= longestName) count(callbacks, target);
+    if (target.length <= longestName) addCount(callbacks, target);
   }
 
   itemCame({ items }: Client, { method }: Operation): void {
-    count(items, method);
+    addCount(items, method);
   }
 
   answered(_client: Client, operation: Operation, { error }: Completion): void {
@@ -408,7 +408,7 @@ class ReplayReader implements RecordingListener<Client, Operation> {
   }
 
   private leave(what: string, times?: number): void {
-    count(this.leftOut, what, times);
+    addCount(this.leftOut, what, times);
   }
 }
 
@@ -426,7 +426,7 @@ const itemsName = (method: string): string => `${method} items`;
 
 function cameFromService({ callbacks, unanswered }: Client, message: RecordedPubSub): void {
   const { type, ackId, success } = message;
-  if (type === 'message') count(callbacks, type);
+  if (type === 'message') addCount(callbacks, type);
   if (type !== 'ack') return;
   const operation = unanswered.get(String(ackId));
   if (operation === undefined) return;
@@ -487,7 +487,7 @@ function callStep({
   // For the estimate: a text of the mean size, besides its brackets and quotes.
   const text = Math.max(1, Math.round(payloadBytes / recorded) - 4);
   return {
-    ...{ kind: 'call', method, arguments: [`{text:${Math.min(largestPayloadBytes, text)}B}`] },
+    ...{ kind: 'call', method, arguments: [`{text:${Math.min(maxPayloadBytes, text)}B}`] },
     ...{ reply: isAnswered ? 'completion' : 'none', receivers: 'self', group: 'none' },
     ...{ withinMs: 0, keep: {}, recorded },
   };
@@ -498,9 +498,9 @@ function addedUp(all: readonly ReadonlyMap<string, number>[]): Map<string, numbe
   const names = new Map<string, string>();
   const sums = new Map<string, number>();
   for (const [name, times] of all.flatMap((counts) => [...counts]))
-    count(
+    addCount(
       sums,
-      entryOf(names, name.toLowerCase(), () => name),
+      getOrCreate(names, name.toLowerCase(), () => name),
       times,
     );
   return sums;

@@ -1,7 +1,7 @@
 /** A recording as the text of a scenario that replays it: what runs is a scenario like any other. */
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { counted, formatCount, formatDurationMs } from '../../base/units';
+import { plural, formatCount, formatDurationMs } from '../../base/units';
 import {
   mostFrequent,
   pubSubConfig,
@@ -54,7 +54,7 @@ export async function replayScenario(
   const [transport] = mostFrequent(opens.map((open) => open.transport));
   const [protocol] = mostFrequent(opens.map((open) => open.protocol));
   const day = recording.header.startedAt.slice(0, 10);
-  const clients = counted(opens.length, 'client');
+  const clients = plural(opens.length, 'client');
   const scenario = new CommentedMap({
     config: new CommentedMap({
       ...(isPubSub ? pubSubConfig(opens, true) : { target, ...certificateKeys(recording.header) }),

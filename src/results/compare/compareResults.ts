@@ -1,6 +1,6 @@
 import { latencyMetrics, type LatencyMetric } from '../../base/objectives/percentile';
+import { isLoopbackHost } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { isLoopbackHost } from '../../base/loopbackHost';
 import { seededRandom } from '../../base/random';
 import { formatCount } from '../../base/units';
 import { compareSteps, worstOf, type StepPair } from '../../measure/compare/compareSteps';

@@ -1,6 +1,6 @@
 /** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
 import { createHash } from 'node:crypto';
-import { english, escapedUnits, visibleLine, type Translate } from '../../base/text';
+import { english, escapeUtf16, visibleLine, type Translate } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { redactCommand, redactSecret, redactTarget } from '../../results/redact';
 import type { Scenario } from '../../scenario/scenario';
@@ -276,7 +276,7 @@ export function reachLines(
 const quoted = (word: string): string =>
   /^[\p{L}\p{N}_./:=@%+,{}-]+$/u.test(word)
     ? word
-    : JSON.stringify(word).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapedUnits);
+    : JSON.stringify(word).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUtf16);
 
 const shownTarget = (target: Scenario['target']): string =>
   formatTarget(target && mapTargetTexts(target, redactTarget));

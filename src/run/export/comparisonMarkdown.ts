@@ -1,7 +1,7 @@
 /** The comment on a pull request: how a run stands to its baseline. English in every language, as all reports are. */
 import path from 'node:path';
 import { say } from '../../base/sentence';
-import { formatCount, formatShare, timeWords } from '../../base/units';
+import { formatCount, formatShare, formatUtcTime } from '../../base/units';
 import type {
   ComparedNumber,
   ComparedRun,
@@ -148,7 +148,7 @@ function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): str
   const file =
     report === undefined ? '' : `Report: \`${path.basename(report).replace(/[`\r\n]/g, '')}\` · `;
   const tools = a.tool === b.tool ? a.tool : `${a.tool}, now ${b.tool}`;
-  return `${file}baseline ${plain(a.id)} of ${plain(timeWords(a.startedAt))}, tool ${plain(tools)}`;
+  return `${file}baseline ${plain(a.id)} of ${plain(formatUtcTime(a.startedAt))}, tool ${plain(tools)}`;
 }
 
 /** One line without Markdown or HTML of its own. */

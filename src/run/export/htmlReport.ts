@@ -1,8 +1,8 @@
 /** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
 import { say } from '../../base/sentence';
 import path from 'node:path';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { counted, formatCount } from '../../base/units';
+import { fill } from '../../base/text';
+import { latencyWords, plural, formatCount } from '../../base/units';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import { callBars, callRows, stepOfCalls } from '../../measure/show/callTable';
 import { withLate } from '../../measure/show/timeSeries';
@@ -48,7 +48,7 @@ import { markupText, scenarioName } from './plainText';
 import type { Slo } from '../../base/slo';
 import { brokenWords, valueWords } from '../../measure/show/searchSentence';
 import {
-  shownStep,
+  representativeStep,
   triesByValue,
   type SearchStep,
   type SearchSummary,
@@ -96,7 +96,7 @@ export function htmlReport(
     baseline ? baselineCard(baseline) : '',
     ...wideCards(result),
     errorsCard(result),
-    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${counted(machine.workers, 'worker')}, ${startedAt}`)}</footer>`,
+    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${plural(machine.workers, 'worker')}, ${startedAt}`)}</footer>`,
   ]);
 }
 
@@ -367,7 +367,7 @@ const mostTries = 500;
 /** Latency over what was searched: each step a dot that held or did not, and the interval as a band. */
 export function searchChart(search: SearchSummary, slo: Slo): ReportChart | undefined {
   const steps = search.steps.slice(-mostTries);
-  const rising = triesByValue(search.steps).slice(-mostTries).map(shownStep);
+  const rising = triesByValue(search.steps).slice(-mostTries).map(representativeStep);
   const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
   if (values.length === 0) return undefined;
   const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');

@@ -1,10 +1,22 @@
 import path from 'node:path';
-import { countOf, sortedCounts, type ErrorCounts } from '../../base/errorClass';
+import { totalErrors, sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
 import type { ObjectiveUnit } from '../../base/objectives/objective';
-import { latencyWords, latencyWordsBeside, limitWords } from '../../base/objectives/limitWords';
 import { isPercentile, summaryKeys, type LatencyMetric } from '../../base/objectives/percentile';
-import { objectiveOf, rulesOf, sloOfStep, type Metric, type Rule, type Slo } from '../../base/slo';
-import { counted, formatCount } from '../../base/units';
+import {
+  findObjective,
+  rulesFromSlo,
+  sloForStep,
+  type Metric,
+  type Rule,
+  type Slo,
+} from '../../base/slo';
+import {
+  latencyWords,
+  latencyWordsBesideLimit,
+  shareLimitWords,
+  plural,
+  formatCount,
+} from '../../base/units';
 import { isOf } from '../../measure/judge/reason';
 import { isOnlyLate, isOpen } from '../../measure/judge/verdict';
 import { latencyAt } from '../../measure/latencySummary';
@@ -144,7 +156,7 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
   const unheard = 'the step measured the load generator';
   const schedule = { ...endCase('the step is valid', verdict, 'invalid', unheard), seconds };
   const cases = [schedule, ...stepCases(step, result), ...callCases(step)];
-  const load = `${counted(senders, 'sender')} for ${seconds} s`;
+  const load = `${plural(senders, 'sender')} for ${seconds} s`;
   const counts = [
     'offered',
     'skipped',
@@ -181,7 +193,7 @@ function callCases(step: StepSummary): Case[] {
     if (came !== undefined) return [];
     const label = callLabel(name, entries && entry);
     if (isWorthless(verdict)) return [{ name: label, outcome: skipped(notJudged) }];
-    if (sent === 0 && countOf(errors) === 0)
+    if (sent === 0 && totalErrors(errors) === 0)
       return [{ name: label, outcome: skipped('no session came as far as this call') }];
     const faults = verdict.status === 'fail' ? faultsOf(rows[at]!, errors, verdict) : [];
     if (faults.length === 0) return [{ name: label }];
@@ -198,7 +210,9 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
   const has = (metric: string): boolean => missed.some((check) => check.metric === metric);
   const breaks =
     has('sessionsBrokenOff') || reasons.some(({ code }) => code === 'sessionsBrokenOff');
-  const judgedErrors = sortedCounts(errors).filter(([of]) => has('errors') || has(`errors.${of}`));
+  const judgedErrors = sortErrorCounts(errors).filter(
+    ([of]) => has('errors') || has(`errors.${of}`),
+  );
   // A lost delivery is slower than any limit.
   const loses =
     has('delivered') || missed.some(({ metric, value }) => isPercentile(metric) && value === null);
@@ -206,12 +220,12 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
     const key = Object.hasOwn(summaryKeys, metric) && summaryKeys[metric as LatencyMetric];
     const us = key && latencyUs && latencyAt(latencyUs, key);
     return us && us > limit
-      ? [`${metric} ${latencyWordsBeside(us, limit)}, above ${latencyWords(limit)}`]
+      ? [`${metric} ${latencyWordsBesideLimit(us, limit)}, above ${latencyWords(limit)}`]
       : [];
   });
   return [
-    ...(breaks && brokenOff > 0 ? [`${counted(brokenOff, 'session')} broke off here`] : []),
-    ...judgedErrors.map(([of, count]) => `${counted(count, 'error')} of class ${of}`),
+    ...(breaks && brokenOff > 0 ? [`${plural(brokenOff, 'session')} broke off here`] : []),
+    ...judgedErrors.map(([of, count]) => `${plural(count, 'error')} of class ${of}`),
     ...(loses && lost > 0
       ? [`${formatCount(lost)} of ${formatCount(expected)} deliveries lost`]
       : []),
@@ -222,7 +236,7 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
 function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
   const { slo } = result.scenario;
   const isLast = index === result.steps.at(-1)?.index;
-  const judged = objectiveCases('step', verdict, sloOfStep(slo, isLast));
+  const judged = objectiveCases('step', verdict, sloForStep(slo, isLast));
   const said = [
     ...judged.map(({ metric }) => `slo-${metric}`),
     ...result.verdict.reasons.flatMap(({ code, step }) => (step === undefined ? [code] : [])),
@@ -231,7 +245,7 @@ function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
   const more = others
     .filter(({ code }) => !said.includes(code))
     .map((reason) => {
-      const rule = rulesOf(slo).find(({ metric }) => `slo-${metric}` === reason.code);
+      const rule = rulesFromSlo(slo).find(({ metric }) => `slo-${metric}` === reason.code);
       return failure(reason, rule && ruleName(rule));
     });
   return [...judged, ...more];
@@ -246,7 +260,7 @@ const asSought = ({ outcome, ...each }: Case): Case => ({
 /** One for each objective that is set: passed, failed, or skipped where nothing can be said. */
 function objectiveCases(of: 'step' | 'run', verdict: Verdict, slo: Slo): JudgedCase[] {
   const checks = verdict.checks ?? [];
-  const set = rulesOf(slo).filter(({ metric }) => placeOf(metric) === of);
+  const set = rulesFromSlo(slo).filter(({ metric }) => placeOf(metric) === of);
   const others = checks.filter((check) => !set.some((rule) => isOf(rule, check)));
   return [...set, ...others].map((rule): JudgedCase => {
     const outcome = outcomeOf(
@@ -263,7 +277,7 @@ interface JudgedCase extends Case {
 
 /** Where an objective is judged. */
 function placeOf(metric: Metric): 'step' | 'run' | undefined {
-  const objective = objectiveOf(metric);
+  const objective = findObjective(metric);
   return objective?.of === 'connections' && objective.atSteps !== true
     ? 'run'
     : objective && 'step';
@@ -271,7 +285,7 @@ function placeOf(metric: Metric): 'step' | 'run' | undefined {
 
 /** `p99 at most 1 s`, after the name that people gave it. */
 function ruleName({ metric, limit, name, step }: Pick<Rule, 'metric' | 'limit' | 'name' | 'step'>) {
-  const objective = objectiveOf(metric);
+  const objective = findObjective(metric);
   const side = objective === undefined ? '' : sides[objective.limit];
   const words = `${metric} ${side} ${unitWords[objective?.unit ?? 'count'](limit)}`;
   const last = step === 'last' ? ', in the last step' : '';
@@ -282,7 +296,7 @@ const sides = { most: 'at most', least: 'at least' } as const;
 
 const unitWords: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
   duration: latencyWords,
-  share: limitWords,
+  share: shareLimitWords,
   count: formatCount,
   rate: (limit) => `${formatCount(limit, Number.isInteger(limit) ? 0 : 2)}/s`,
 };

@@ -1,8 +1,8 @@
 /** The charts of a report: the panel's, over the same points. */
-import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import { latencyLimits } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
-import { formatCount } from '../../base/units';
+import { latencyWords, formatCount } from '../../base/units';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
 import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
 import { observedCharts } from '../../measure/show/observedWords';

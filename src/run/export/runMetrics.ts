@@ -1,5 +1,5 @@
 /** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
-import { sortedCounts } from '../../base/errorClass';
+import { sortErrorCounts } from '../../base/errorClass';
 import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
 import type { ObservedSeries, ObservedValues } from '../../measure/observed';
 import { agentColumns, type AgentColumn } from '../../measure/show/agentTable';
@@ -215,7 +215,7 @@ function allMetrics(run: RunNumbers): RunMetric[] {
   } = run;
   const { observed = {}, observedSteps = [] } = run;
   const states = Object.entries(connections).map(([state, count]): Point => [{ state }, count]);
-  const classes = sortedCounts(errors).map(([name, count]): Point => [{ class: name }, count]);
+  const classes = sortErrorCounts(errors).map(([name, count]): Point => [{ class: name }, count]);
   const last = lastSecond === undefined ? [] : quantilePoints(lastSecond, {});
   const ofGenerator = (value: (health: NonNullable<StepRow['generator']>) => number): Point[] =>
     steps.map((row) => [stepLabel(row), row.generator && value(row.generator)]);

@@ -1,5 +1,5 @@
 /** Reads metrics of the server once a second beside the load: a bundle of its own, loaded by runs that ask for it. */
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { english, type Translate } from '../../base/text';
 import { seriesName, type LateSeries, type ObservedValues } from '../../measure/observed';
 import { redactText, redactUrl } from '../../results/redact';

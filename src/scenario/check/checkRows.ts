@@ -1,8 +1,8 @@
 /** Checks placeholders of identities and data. */
 import {
-  connectionNames,
-  identityNames,
-  personalText,
+  connectionPlaceholders,
+  identityPlaceholders,
+  parsePersonalText,
   type PersonalPart,
   type RowName,
 } from '../../base/personalText';
@@ -18,7 +18,9 @@ export function checkRows(file: ScenarioFile): void {
   const { scenario, config } = file;
   const { identities, data } = scenario;
   for (const [key, texts] of connectionTexts(file))
-    for (const part of texts.flatMap((text) => personalText(text, connectionNames).parts)) {
+    for (const part of texts.flatMap(
+      (text) => parsePersonalText(text, connectionPlaceholders).parts,
+    )) {
       if (typeof part === 'string') continue;
       const place = config.at(key);
       if (part.name === 'group') checkGroup(file, key, place);
@@ -67,7 +69,7 @@ function identityParts({ scenario: { identities } }: ScenarioFile): PersonalPart
         return [];
     }
   })();
-  return texts.flatMap((text) => personalText(text, identityNames).parts);
+  return texts.flatMap((text) => parsePersonalText(text, identityPlaceholders).parts);
 }
 
 function textsIn(value: unknown): string[] {

@@ -1,14 +1,17 @@
 /** Checks of steps, stages, search, connections and objectives. */
-import { countFor, leastBeyond, showsShare, leavingUs } from '../../base/measuringLimits';
 import {
+  countToShowPercentile,
+  minValuesBeyond,
+  canShowPercentile,
   byShare,
   isPercentile,
   latencyMetrics,
-  shareOf,
+  percentileShare,
   type Percentile,
 } from '../../base/objectives/percentile';
+import { closeMarginUs } from '../../base/message';
 import { isTimeToAll } from '../../base/objectives/times';
-import { rulesOf } from '../../base/slo';
+import { rulesFromSlo } from '../../base/slo';
 import { formatCount, formatDurationMs, formatRate } from '../../base/units';
 import { intervalMsOf } from '../../usecases/parameters';
 import { findUseCase } from '../../usecases/registry';
@@ -167,7 +170,7 @@ function checkMix({ error, warning, entries, scenario }: ScenarioFile): void {
 export function checkLives({ warning, config, entries, scenario }: ScenarioFile): void {
   const { lifetimeMs, connections } = scenario;
   if (lifetimeMs !== undefined && lifetimeMs < shortLifeMs) {
-    const leavingMs = leavingUs / 1000;
+    const leavingMs = closeMarginUs / 1000;
     const share = Math.round((100 * leavingMs) / (lifetimeMs + leavingMs));
     const message = `Connections do not send in the last ${formatDurationMs(leavingMs)} before they are closed: with a mean life of ${formatDurationMs(lifetimeMs)} that is ${share} % of the time. Write a longer lifetime.`;
     warning('short-life', config.at('lifetime'), message);
@@ -195,7 +198,7 @@ function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): 
     return session === undefined && ['everyone', 'group'].includes(audience);
   });
   if (hasMany) return;
-  const asked = rulesOf(scenario.slo).find(({ metric }) => isTimeToAll(metric));
+  const asked = rulesFromSlo(scenario.slo).find(({ metric }) => isTimeToAll(metric));
   const place =
     scenario.timeToAll === true ? config.at('timeToAll') : asked && slo.at(asked.metric);
   const inSessions = entries.some(({ entry }) => 'steps' in entry.parameters);
@@ -207,7 +210,7 @@ function checkToAll({ warning, config, slo, entries, scenario }: ScenarioFile): 
 }
 
 function checkAborting({ warning, slo, scenario }: ScenarioFile): void {
-  for (const { metric, afterMs = 0 } of rulesOf(scenario.slo)) {
+  for (const { metric, afterMs = 0 } of rulesFromSlo(scenario.slo)) {
     if (afterMs < scenario.singleStepDurationMs) continue;
     const message = `A step is over after ${formatDurationMs(scenario.singleStepDurationMs)}, so ${metric} never ends one: it may do so after ${formatDurationMs(afterMs)} only. Write a shorter after.`;
     warning('no-effect', slo.at(metric), message);
@@ -219,7 +222,7 @@ function checkRate({ warning, slo, scenario }: ScenarioFile): void {
   if (scenario.search !== undefined) return;
   const perSecond = (expected: number): number => (expected * 1000) / scenario.singleStepDurationMs;
   const steps = stepsOf(scenario);
-  for (const { metric, limit, step } of rulesOf(scenario.slo)) {
+  for (const { metric, limit, step } of rulesFromSlo(scenario.slo)) {
     if (metric !== 'rate') continue;
     const [first, last] = [steps[0], steps.at(-1)].map((one) =>
       one === undefined ? 0 : perSecond(deliveriesOfStep(scenario, one)),
@@ -238,7 +241,7 @@ function checkRate({ warning, slo, scenario }: ScenarioFile): void {
 }
 
 /** The default p99 is judged over however few there are, as the guides do. */
-const isTail = (metric: Percentile): boolean => metric !== 'max' && shareOf(metric) > 0.99;
+const isTail = (metric: Percentile): boolean => metric !== 'max' && percentileShare(metric) > 0.99;
 
 /** Step 1 has the fewest deliveries. */
 function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
@@ -246,14 +249,14 @@ function checkTails({ warning, at, slo, scenario }: ScenarioFile): void {
   if (expected === 0) return;
   const written = Object.keys(scenario.slo.latencyUs).filter(isPercentile).sort(byShare);
   for (const metric of written.filter(isTail)) {
-    const share = shareOf(metric);
-    if (showsShare(expected, share)) continue;
+    const share = percentileShare(metric);
+    if (canShowPercentile(expected, share)) continue;
     const finest = latencyMetrics
-      .filter((one) => one !== 'max' && showsShare(expected, shareOf(one)))
+      .filter((one) => one !== 'max' && canShowPercentile(expected, percentileShare(one)))
       .at(-1);
     const enough =
       finest === undefined ? 'That is too few for any percentile' : `It has enough for ${finest}`;
-    const message = `Too few messages for ${metric}: it takes ${formatCount(countFor(share))} deliveries, so that ${leastBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${enough}: let the step last longer, or send more.`;
+    const message = `Too few messages for ${metric}: it takes ${formatCount(countToShowPercentile(share))} deliveries, so that ${minValuesBeyond} lie beyond it, and step 1 expects ${formatCount(expected)}. ${enough}: let the step last longer, or send more.`;
     warning('objective-too-fine', slo.at(metric) ?? at('latencyPercentage'), message);
   }
 }

@@ -1,8 +1,8 @@
 /** Checks of the target and its sign-in, and that no secret stands in the file. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
-import { isSecretName, replaceInCommand } from '../../base/secretName';
-import { azureServices, isAzure, serviceOfHost, services } from '../../base/serviceTraits';
-import { isThisMachine } from '../../base/loopbackHost';
+import { isSecretName, replaceSecretArguments } from '../../base/secrets';
+import { isThisMachine } from '../../base/endpoint';
+import { azureServices, isAzure, findServiceByHost, services } from '../../base/serviceTraits';
 import { configKeys, type UpstreamSpec } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
 import { isRest } from '../../usecases/useCase';
@@ -90,7 +90,7 @@ function checkClassic({ error, info, config, scenario }: ScenarioFile, place: Pl
 
 function checkServiceHost({ error, config, scenario }: ScenarioFile, place: Place): void {
   const text = connectionStringOf(scenario.target);
-  const other = serviceOfHost((text && endpointHost(text)) ?? '');
+  const other = findServiceByHost((text && endpointHost(text)) ?? '');
   if (other === undefined || other === scenario.service) return;
   const written = config.at('service');
   const message = `The connection string belongs to ${services[other].name}: write service: ${other}, or another connection string.`;
@@ -145,7 +145,7 @@ export function signInRefusal(
     return { why, message };
   }
   const host = hostOf(endpoint) ?? '';
-  if (serviceOfHost(host) !== undefined) return undefined;
+  if (findServiceByHost(host) !== undefined) return undefined;
   const names = azureServices.map((service) => services[service].name).join(' or ');
   const message = `${host} is not a host of ${names}, so the sign-in is not shown to it. If it is a gateway or a domain of yours, name it in the environment variable ${signInHostsVariable}.`;
   return { why: 'host', message };
@@ -213,7 +213,7 @@ function reportLiterals(file: ScenarioFile): void {
     else if (isSeq(value)) {
       const items = value.items as (Node | null)[];
       const isCommand = keys.join('.') === 'identities.command';
-      const open = isCommand ? replaceInCommand(items.map(String), () => '') : [];
+      const open = isCommand ? replaceSecretArguments(items.map(String), () => '') : [];
       for (const [at, item] of items.entries())
         visit(item, keys, isCommand && open[at] !== String(item) ? 'A secret' : words);
     } else if (isScalar(value) && words !== undefined && isLiteral(scalarText(value)))

@@ -1,4 +1,4 @@
-import { largestSource, stampBytes } from '../../base/message';
+import { maxSources, stampBytes } from '../../base/message';
 import { services, isAzure } from '../../base/serviceTraits';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
@@ -101,9 +101,9 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
       const { targets, groupCount, groupsPerConnection: own = 1 } = parameters;
       return sum + Number((targets === 'random' ? groupCount : undefined) ?? own);
     }, 0);
-  if (connections * (groups + streams.length * sourcesOfStreams) <= largestSource) return undefined;
+  if (connections * (groups + streams.length * sourcesOfStreams) <= maxSources) return undefined;
   const what = streams.length === 0 ? `that send to ${groups} groups each` : 'with streams';
-  return `${connections} connections ${what} are more than one run can follow (${largestSource}): use fewer of either.`;
+  return `${connections} connections ${what} are more than one run can follow (${maxSources}): use fewer of either.`;
 }
 
 const readsCounters =

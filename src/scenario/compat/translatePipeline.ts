@@ -1,5 +1,5 @@
 /** Translates pipeline files of the Azure SignalR benchmark to scenario text. */
-import { groupedBy } from '../../base/collect';
+import { groupBy } from '../../base/collect';
 import { isMap, isNode, isScalar, Scalar, stringify, visit, type Node, type YAMLMap } from 'yaml';
 import { formatCount } from '../../base/units';
 import { findUseCase } from '../../usecases/registry';
@@ -168,7 +168,7 @@ function otherConnections(
 
 /** Sending steps of one number run side by side. */
 function roundsOf(sends: readonly PipelineStep[]): PipelineStep[][] {
-  return [...groupedBy(sends, ({ number }) => number).values()];
+  return [...groupBy(sends, ({ number }) => number).values()];
 }
 
 /** The first sending step without a counterpart in the first round. */

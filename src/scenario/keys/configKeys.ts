@@ -1,7 +1,7 @@
-import { largestPayloadBytes } from '../../base/message';
+import { maxPayloadBytes } from '../../base/message';
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../base/searchSummary';
-import { connectionNames } from '../../base/personalText';
+import { connectionPlaceholders } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 import { dataKeys, identityKeys, identityKinds } from './identityKeys';
@@ -100,7 +100,7 @@ const pushKeys = listOf({
     'How often the hub calls it: all calls of the hub together, however many connections each reaches.',
   ),
   size: size(
-    { range: [1, largestPayloadBytes], required: true },
+    { range: [1, maxPayloadBytes], required: true },
     'Its arguments as JSON text; the whole hub message is larger by its envelope.',
   ),
   to: choice(
@@ -196,18 +196,18 @@ export const configSpecs = {
     '`Core` for ASP.NET Core SignalR; `AspNet` for the older ASP.NET SignalR of .NET Framework, where the last part of the target names the hub and the rest is the server.',
   ),
   headers: texts(
-    { references: true, placeholders: connectionNames },
+    { references: true, placeholders: connectionPlaceholders },
     'HTTP headers sent with negotiate and with every request of the transport. `{senderIndex}` is the number of the connection, from 0, `{group}` its group, `{identity.COLUMN}` and `{data.COLUMN}` values of its rows, `{time}` and `{ticks}` the time; `{{` stands for a brace.',
   ),
   query: texts(
-    { references: true, placeholders: connectionNames },
+    { references: true, placeholders: connectionPlaceholders },
     'Query parameters added to the hub URL, with the placeholders of `headers`.',
   ),
   accessToken: text(
     {
       references: true,
       secret: 'An access token',
-      placeholders: connectionNames,
+      placeholders: connectionPlaceholders,
       defaultText: '`{identity.token}` where there are `identities`',
     },
     'Bearer token for the hub; better a reference than the token itself. It may hold the placeholders of `headers`.',

@@ -1,4 +1,4 @@
-import { identityNames } from '../../base/personalText';
+import { identityPlaceholders } from '../../base/personalText';
 import { below, listOf } from '../../usecases/parameters';
 import { anyCasePattern, choice, type Fields, keyOf, text } from './keySpec';
 
@@ -15,7 +15,7 @@ const identitySpecs = {
     'CSV or JSON lines file (`.jsonl`) beside the scenario file or below it, one identity a row, its columns named in the first line.',
   ),
   rule: text(
-    { placeholders: identityNames },
+    { placeholders: identityPlaceholders },
     'User name of each identity, such as `user-{index}`: a JSON web token is made for each, signed with `key`. `{data.COLUMN}` is a value of the row of `data` with the same number.',
   ),
   key: text(
@@ -31,7 +31,7 @@ const identitySpecs = {
   issuer: text({}, 'Of a rule: the claim `iss` of its tokens.'),
   userClaim: text({ default: 'sub' }, 'Of a rule: the claim that has the user name.'),
   claims: values(
-    { placeholders: identityNames },
+    { placeholders: identityPlaceholders },
     'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
   ),
   lifetime: duration(
@@ -43,13 +43,13 @@ const identitySpecs = {
     'Program and its arguments, as a list with the placeholders of `rule`, called once for each identity before connections open. It prints an access token, or a JSON object with one as `token`, `accessToken` or `access_token` and further values. No shell is involved; it runs in the folder of the scenario file.',
   ),
   env: texts(
-    { references: true, placeholders: identityNames },
+    { references: true, placeholders: identityPlaceholders },
     'Of a command: environment variables beside those of this process. Secrets belong here: arguments are seen by other programs.',
   ),
   url: text(
     {
       references: true,
-      placeholders: identityNames,
+      placeholders: identityPlaceholders,
       pattern: `^(?:${anyCasePattern('http')}[sS]?://|\\$\\{)`,
       says: 'url must be the whole URL of the token endpoint, such as https://….',
     },
@@ -57,11 +57,11 @@ const identitySpecs = {
   ),
   method: choice({ choices: ['POST', 'GET', 'PUT'], default: 'POST' }, 'Of a token endpoint.'),
   headers: texts(
-    { references: true, placeholders: identityNames },
+    { references: true, placeholders: identityPlaceholders },
     'Of a token endpoint: HTTP headers, with the placeholders of `rule`.',
   ),
   body: text(
-    { references: true, placeholders: identityNames },
+    { references: true, placeholders: identityPlaceholders },
     'Of a token endpoint: what is sent, with the placeholders of `rule`. It is JSON where it begins with a brace, else a form, unless `headers` name a Content-Type.',
   ),
   count: count(

@@ -1,5 +1,4 @@
-import type { PersonalName } from '../../base/personalText';
-import type { Row } from '../../base/rows';
+import type { Row, PersonalName } from '../../base/personalText';
 import { describing, type ParameterSpec } from '../../usecases/parameters';
 
 /** Describes a key for parser, schema, completion and hover. */

@@ -1,5 +1,5 @@
 import type { Objective, ObjectiveUnit } from '../../base/objectives/objective';
-import { objectiveFamilies, objectiveOf, objectives } from '../../base/slo';
+import { objectiveFamilies, findObjective, objectives } from '../../base/slo';
 import { below, duration, listOf, type ParameterSpec } from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
 import { usualUseCase } from '../../usecases/useCase';
@@ -90,7 +90,7 @@ export const sloKeys = (): KeySpec[] =>
   objectives().map(([metric, objective]) => sloKey(metric, objective));
 
 export function sloKeyNamed(name: string): KeySpec | undefined {
-  const objective = objectiveOf(name);
+  const objective = findObjective(name);
   return objective && sloKey(name, objective);
 }
 

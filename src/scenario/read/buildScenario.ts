@@ -1,9 +1,9 @@
 import { type YAMLMap, isScalar, isSeq, type Node } from 'yaml';
 import {
   azureServices,
-  serviceOfHost,
+  findServiceByHost,
   services,
-  usualService,
+  defaultService,
   type Service,
 } from '../../base/serviceTraits';
 import { type Slo } from '../../base/slo';
@@ -165,11 +165,11 @@ type Target = TargetSpec | undefined;
 function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[]): Service {
   const written = choiceIn(config, 'service', azureServices);
   if (written !== undefined) return written;
-  const known = hostsOf(target).flatMap((host) => serviceOfHost(host) ?? []);
+  const known = hostsOf(target).flatMap((host) => findServiceByHost(host) ?? []);
   const notOfHubs = known.find((service) => !services[service].speaksHub);
   if (notOfHubs !== undefined) return notOfHubs;
   const rest = entries.some(({ useCase }) => isRest(useCase));
-  return rest || targetRole(target) === 'service' ? usualService : 'hub';
+  return rest || targetRole(target) === 'service' ? defaultService : 'hub';
 }
 
 function searchOf(search: Section, scenario: Scenario): SearchSpec {

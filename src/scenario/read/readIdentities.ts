@@ -1,6 +1,10 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { identityNames, isSameForAll, personalText } from '../../base/personalText';
-import type { Row } from '../../base/rows';
+import {
+  type Row,
+  identityPlaceholders,
+  hasNoPlaceholders,
+  parsePersonalText,
+} from '../../base/personalText';
 import { identityKeys, identityKinds, type TokenRule } from '../keys/identityKeys';
 import type { IdentitiesSpec } from '../scenario';
 import type { Reading } from '../text/scenarioReading';
@@ -73,8 +77,8 @@ function readList(
 }
 
 function readRule(reading: Reading, section: Section): TokenRule | undefined {
-  const { parts, wrong } = personalText(textIn(section, 'rule')!, identityNames);
-  if (isSameForAll(parts) && wrong.length === 0) {
+  const { parts, wrong } = parsePersonalText(textIn(section, 'rule')!, identityPlaceholders);
+  if (hasNoPlaceholders(parts) && wrong.length === 0) {
     const message =
       'All identities of this rule have the same name. Put {index} into it, or a value such as {data.user}.';
     reading.warning('identities', section.at('rule'), message);
@@ -115,7 +119,8 @@ function readCommand(reading: Reading, section: Section): string[] | undefined {
       const message =
         'Arguments of a command are seen by other programs: put the reference into env, and read the variable in the command.';
       reading.error('bad-reference', place, message);
-    } else checkTexts(reading, { name: 'command', placeholders: identityNames }, text, place);
+    } else
+      checkTexts(reading, { name: 'command', placeholders: identityPlaceholders }, text, place);
     return [text];
   });
 }

@@ -1,6 +1,13 @@
 /** Objectives of a scenario file: a map from their names to limits, or a list. */
 import { isMap, isScalar, isSeq } from 'yaml';
-import { defaultRules, isMetric, withFollowing, sloOf, type Slo, type Rule } from '../../base/slo';
+import {
+  defaultRules,
+  isMetric,
+  addFollowingRules,
+  sloFromRules,
+  type Slo,
+  type Rule,
+} from '../../base/slo';
 import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
@@ -18,7 +25,7 @@ import {
   type Percentile,
   isPercentile,
   byShare,
-  shareOf,
+  percentileShare,
   latencyMetrics,
 } from '../../base/objectives/percentile';
 import { formatShare } from '../../base/units';
@@ -128,7 +135,7 @@ export function readSlo(reading: Reading, { rules, section }: WrittenRules, conf
   });
   const isLimited = seedMetric !== undefined && seedMetric !== 'any';
   const seed = isLimited ? [{ metric: seedMetric, limit: seedLimitUs }] : [];
-  return sloOf(withFollowing([...usual, ...seed, ...rules]));
+  return sloFromRules(addFollowingRules([...usual, ...seed, ...rules]));
 }
 
 function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
@@ -156,8 +163,8 @@ function readPercentage(
   if (share === undefined) return undefined;
   if (share === 1) return 'any';
   const exact = share === 0 ? 'max' : `p${Number((100 * (1 - share)).toFixed(4))}`;
-  if (isPercentile(exact) && Math.abs(1 - shareOf(exact) - share) < 1e-9) return exact;
-  const stricter = latencyMetrics.find((metric) => 1 - shareOf(metric) < share)!;
+  if (isPercentile(exact) && Math.abs(1 - percentileShare(exact) - share) < 1e-9) return exact;
+  const stricter = latencyMetrics.find((metric) => 1 - percentileShare(metric) < share)!;
   const asked = formatPercentile(1 - share);
   const message = `latencyPercentage ${share} asks for ${asked} of the messages under 1 s. ${asked} is not a percentile we judge, so the next stricter one is used: slo.${stricter}: 1s. Write an objective into slo to choose another.`;
   reading.warning('latency-percentage', written?.place, message);

@@ -1,5 +1,10 @@
 import { isScalar, type Node, type Scalar, isMap, isSeq } from 'yaml';
-import { personalText, type PersonalName } from '../../base/personalText';
+import {
+  type Row,
+  type RowValue,
+  parsePersonalText,
+  type PersonalName,
+} from '../../base/personalText';
 import { formatShare } from '../../base/units';
 import { placeholderNames } from '../../usecases/ownArguments';
 import { expectedWords, type KeySpec, type PlainSpec, headerNamePattern } from '../keys/keySpec';
@@ -17,7 +22,6 @@ import {
   formatForFile,
   type NumberType,
 } from '../text/words';
-import type { Row, RowValue } from '../../base/rows';
 
 export interface Written {
   readonly key: Scalar;
@@ -282,7 +286,7 @@ function checkPersonal(
   place: Place,
   known: readonly PersonalName[],
 ): void {
-  for (const { name, ...part } of personalText(text, known).wrong) {
+  for (const { name, ...part } of parsePersonalText(text, known).wrong) {
     const { offset, length } = part;
     const at = partOf(reading, place, text, part);
     const put = instead(text.slice(offset, offset + length), name, known);

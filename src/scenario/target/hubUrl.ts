@@ -1,4 +1,4 @@
-import { serviceOfHost, services } from '../../base/serviceTraits';
+import { findServiceByHost, services } from '../../base/serviceTraits';
 import { referencePattern } from './references';
 
 export const hubUrlPattern = `(?:(?:[hH][tT][tT][pP][sS]?|[wW][sS][sS]?)://[^\\s,/?#]+[^\\s,]*|${referencePattern}[^\\s,]*)`;
@@ -96,7 +96,7 @@ function numberOf(label: string): number {
 
 export function serviceEndpointProblem(url: string): string | undefined {
   if (!/^[a-z]+:\/\/[^/?#]+\/?$/i.test(url)) return undefined;
-  const service = serviceOfHost(hostOf(url) ?? '');
+  const service = findServiceByHost(hostOf(url) ?? '');
   if (service === undefined) return undefined;
   const { name, variable } = services[service];
   return `This is the endpoint of ${name}, not a hub: write its connection string instead, best as a reference such as \${env:${variable}}.`;

@@ -1,7 +1,7 @@
 /** What stands behind `target` and `connectionString`, and which parts of them are secret. */
 import { hostOf, hubUrlProblem } from './hubUrl';
-import { withoutEnd } from '../../base/text';
-import { isThisMachine } from '../../base/loopbackHost';
+import { trimEndCharacters } from '../../base/text';
+import { isThisMachine } from '../../base/endpoint';
 import { referencesIn } from './references';
 
 export type TargetSpec =
@@ -265,7 +265,7 @@ export function readConnectionString(text: string): ServiceConnection {
   const audience = `${scheme.toLowerCase()}://${host}`;
   const port = values.get('port') ?? /:([0-9]+)$/.exec(authority)?.[1];
   const endpoint = port === undefined ? audience : `${audience}:${port}`;
-  const origin = (name: string): string => withoutEnd(values.get(name) ?? endpoint, '/');
+  const origin = (name: string): string => trimEndCharacters(values.get(name) ?? endpoint, '/');
   const kind = signInKind(values);
   return {
     endpoint,

@@ -1,4 +1,4 @@
-import { entryOf } from '../../base/collect';
+import { getOrCreate } from '../../base/collect';
 import {
   isAlias,
   isCollection,
@@ -146,7 +146,7 @@ function anchorsOf(document: Document.Parsed): { anchors: Map<string, Node[]>; a
   visit(document, (_key, node) => {
     if (isAlias(node)) aliases += 1;
     else if (!isPair(node) && (isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
-      entryOf(anchors, node.anchor, () => []).push(node);
+      getOrCreate(anchors, node.anchor, () => []).push(node);
     }
   });
   return { anchors, aliases };

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { randomUUID, randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { shownError, shownText } from '../../wire/connectFailure';

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { isUtf8 } from 'node:buffer';
 import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';

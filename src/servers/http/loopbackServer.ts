@@ -1,5 +1,5 @@
 /** How servers are reached: an HTTP server on loopback, and SignalR connections over each transport. */
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import {
   createServer,
   STATUS_CODES,
@@ -12,10 +12,9 @@ import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
-import { emulatorHeader } from '../../base/endpoint';
+import { isLoopbackHost, emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { ByteRest } from '../../wire/socket/frameReader';
-import { isLoopbackHost } from '../../base/loopbackHost';
 import { HubMessageError } from '../../wire/message/hubMessage';
 
 export const loopbackHost = '127.0.0.1';

@@ -14,7 +14,7 @@ import {
   type Upgrade,
 } from '../http/loopbackServer';
 import type { BenchHubKnobs, BenchHubOptions } from './benchHubOptions';
-import { largestPayloadBytes } from '../../base/message';
+import { maxPayloadBytes } from '../../base/message';
 import {
   ChatRooms,
   type Contracts,
@@ -111,7 +111,7 @@ export interface BenchHub {
 }
 
 /** Of the largest payload of scenarios, with room for what is around it; a client leaves it unread for a while. */
-export const longestBytes = largestPayloadBytes + 1024 * 1024;
+export const longestBytes = maxPayloadBytes + 1024 * 1024;
 
 interface BenchConnection extends Terminable {
   readonly id: string;

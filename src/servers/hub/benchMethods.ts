@@ -1,5 +1,5 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
-import { groupedBy } from '../../base/collect';
+import { groupBy } from '../../base/collect';
 import { reasonOf } from '../http/loopbackServer';
 import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
@@ -253,7 +253,7 @@ const chatMethods: readonly BenchMethod[] = [
 ];
 
 /** Methods by name in lower case, those of all contracts. */
-const byName = groupedBy([...hubMethods().flatMap(methodsOf), ...chatMethods], ({ name }) =>
+const byName = groupBy([...hubMethods().flatMap(methodsOf), ...chatMethods], ({ name }) =>
   name.toLowerCase(),
 );
 

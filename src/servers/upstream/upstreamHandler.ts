@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { callbacks } from '../../base/message';
-import { withoutEnd } from '../../base/text';
+import { trimEndCharacters } from '../../base/text';
 import { hubMethods } from '../../usecases/registry';
 import type { DeliverAction } from '../../usecases/useCase';
 import { AccessTokens } from '../../wire/connect/accessTokens';
@@ -124,7 +124,7 @@ async function answerHubEvent(
   const { invocationId } = invocation;
   const failure = typeof deed === 'function' ? await deed(calls) : undefined;
   if (failure !== undefined) {
-    const reason = withoutEnd(failure.text, '. \t\r\n');
+    const reason = trimEndCharacters(failure.text, '. \t\r\n');
     onProblem(`The upstream handler could not send a message: ${reason}.`);
     return { status: 502 };
   }

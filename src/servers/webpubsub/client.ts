@@ -1,5 +1,5 @@
 /** Clients of Web PubSub, and what is on its way to them. */
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { reasonOf } from '../http/loopbackServer';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';

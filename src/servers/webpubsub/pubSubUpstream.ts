@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../base/loopbackHost';
+import { isLoopbackHost } from '../../base/endpoint';
 import { isUtf8 } from 'node:buffer';
 import { isJson } from '../../wire/message/jsonScan';
 import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';

@@ -1,5 +1,5 @@
 /** An emulator of Azure Web PubSub: clients of each subprotocol, REST calls and event handlers. */
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ExpectedError } from '../../base/expectedError';
 import {

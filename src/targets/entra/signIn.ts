@@ -1,7 +1,6 @@
 /** Signing in with Microsoft Entra ID: where tokens come from, their renewal, and why there is none. */
-import { inBackground } from '../../base/background';
+import { inBackground, Emitter } from '../../base/async';
 import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
-import { Emitter } from '../../base/event';
 import { ExpectedError } from '../../base/expectedError';
 import { services, type AzureTraits } from '../../base/serviceTraits';
 import type { EntraSignIn } from '../../scenario/target/targetKinds';

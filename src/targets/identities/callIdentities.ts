@@ -2,13 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint, IdentityRow } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { inBackground } from '../../base/background';
-import { Emitter } from '../../base/event';
+import { inBackground, Emitter } from '../../base/async';
+import { redacted, replaceSecretArguments, hideSecrets } from '../../base/secrets';
 import { ExpectedError } from '../../base/expectedError';
-import { filledText, type PersonalFacts, type PersonalPart } from '../../base/personalText';
-import type { Row } from '../../base/rows';
-import { redacted, replaceInCommand } from '../../base/secretName';
-import { hideSecrets } from '../../base/text';
+import {
+  type Row,
+  fillPersonalText,
+  type PlaceholderValues,
+  type PersonalPart,
+} from '../../base/personalText';
 import { formatCount } from '../../base/units';
 import { renewalLeadMs } from '../../wire/connect/signingKey';
 import {
@@ -73,7 +75,7 @@ export class IdentityCaller implements IdentityCalls {
       .flat()
       .filter((part) => typeof part === 'string');
     const command = call.spec.kind === 'command' ? call.spec.command : [];
-    replaceInCommand(command, (secret) => {
+    replaceSecretArguments(command, (secret) => {
       given.push(secret);
       return redacted;
     });
@@ -189,7 +191,7 @@ export class IdentityCaller implements IdentityCalls {
   private async rowOf(index: number): Promise<IdentityRow> {
     const { data } = this.endpoint.personal ?? {};
     const row = data?.shared === false ? data.rows[index % data.rows.length] : undefined;
-    const facts: PersonalFacts = { index, data: row, nowMs: this.clock.nowMs() };
+    const facts: PlaceholderValues = { index, data: row, nowMs: this.clock.nowMs() };
     try {
       const answer =
         this.call.spec.kind === 'command' ? await this.run(facts) : await this.ask(facts);
@@ -200,24 +202,24 @@ export class IdentityCaller implements IdentityCalls {
     }
   }
 
-  private run(facts: PersonalFacts): Promise<string> {
+  private run(facts: PlaceholderValues): Promise<string> {
     const { call, context, over } = this;
     const { commandFolder: folder } = context;
     if (folder === undefined)
       throw new CommandFailure(
         'identities of a command are not made here: start the run where the scenario may run programs, on one machine',
       );
-    const words = call.what.map((parts) => filledText(parts, facts));
+    const words = call.what.map((parts) => fillPersonalText(parts, facts));
     const env = filledTexts(call.texts, facts);
     const { timeoutMs } = call.spec;
     return runCommand(words, { folder, env, timeoutMs, mostBytes: mostAnswerBytes }, over.signal);
   }
 
-  private async ask(facts: PersonalFacts): Promise<string> {
+  private async ask(facts: PlaceholderValues): Promise<string> {
     const { call, agents, over } = this;
     const { spec, what, texts, body: parts } = call;
     if (spec.kind !== 'url') throw new Error('no endpoint to ask');
-    const url = urlOf(filledText(what[0]!, facts, encodeURIComponent));
+    const url = urlOf(fillPersonalText(what[0]!, facts, encodeURIComponent));
     const headers = filledTexts(texts, facts);
     const body = parts && bodyIn(parts, facts);
     const named = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
@@ -246,10 +248,10 @@ export class IdentityCaller implements IdentityCalls {
 
 const filledTexts = (
   texts: IdentityRequest['texts'],
-  facts: PersonalFacts,
+  facts: PlaceholderValues,
 ): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(texts).map(([name, parts]) => [name, filledText(parts, facts)]),
+    Object.entries(texts).map(([name, parts]) => [name, fillPersonalText(parts, facts)]),
   );
 
 function urlOf(text: string): URL {
@@ -260,16 +262,16 @@ function urlOf(text: string): URL {
 /** Values are written as the text around them wants them. */
 function bodyIn(
   parts: readonly PersonalPart[],
-  facts: PersonalFacts,
+  facts: PlaceholderValues,
 ): { readonly text: string; readonly type: string } {
   const [first] = parts;
   const isJson = typeof first === 'string' && /^\s*[[{]/.test(first);
   if (!isJson)
     return {
-      text: filledText(parts, facts, encodeURIComponent),
+      text: fillPersonalText(parts, facts, encodeURIComponent),
       type: 'application/x-www-form-urlencoded',
     };
-  const text = filledText(parts, facts, (value) => JSON.stringify(value).slice(1, -1));
+  const text = fillPersonalText(parts, facts, (value) => JSON.stringify(value).slice(1, -1));
   return { text, type: 'application/json' };
 }
 

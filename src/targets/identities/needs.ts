@@ -1,8 +1,8 @@
 /** Which values of rows a scenario needs. */
 import type { PersonalEndpoint } from '../../base/endpoint';
 import {
-  connectionNames,
-  personalText,
+  connectionPlaceholders,
+  parsePersonalText,
   type PersonalName,
   type PersonalPart,
   type RowName,
@@ -19,7 +19,9 @@ export const resolvedParts = (
   known: readonly PersonalName[],
   resolve: Resolve,
 ): readonly PersonalPart[] =>
-  personalText(text, known).parts.map((part) => (typeof part === 'string' ? resolve(part) : part));
+  parsePersonalText(text, known).parts.map((part) =>
+    typeof part === 'string' ? resolve(part) : part,
+  );
 
 /** A value of a row that a connection or a message holds. */
 export interface RowColumn {
@@ -48,7 +50,7 @@ export function requiredColumns(
 export function requiredColumnsOfText(scenario: Scenario): RowColumn[] {
   const { headers, query, accessToken } = scenario;
   const partsOf = (text: string): readonly PersonalPart[] =>
-    resolvedParts(text, connectionNames, (same) => same);
+    resolvedParts(text, connectionPlaceholders, (same) => same);
   const ofEach = (texts: Readonly<Record<string, string>>): PersonalEndpoint['headers'] =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, partsOf(text)]));
   return requiredColumns(scenario, {

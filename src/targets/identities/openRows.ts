@@ -1,8 +1,7 @@
 /** Rows of files, and who is asked for identities: loaded by runs that have either. */
 import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import type { RowName } from '../../base/personalText';
-import type { Row } from '../../base/rows';
+import type { Row, RowName } from '../../base/personalText';
 import { formatCount } from '../../base/units';
 import type { Scenario } from '../../scenario/scenario';
 import { safeExcerpt } from '../../scenario/text/words';

@@ -1,7 +1,7 @@
 /** Rows of CSV (RFC 4180) and JSON lines files. */
 import { parse, CsvError } from 'csv-parse/sync';
 import { ExpectedError } from '../../base/expectedError';
-import type { Row } from '../../base/rows';
+import type { Row } from '../../base/personalText';
 import { safeExcerpt } from '../../scenario/text/words';
 import { objectIn } from '../../wire/message/jsonScan';
 

@@ -1,7 +1,11 @@
 /** Identities as they are written, with the values of their references, and what must not be shown of rows. */
 import type { Identities, PersonalValue, SigningRule } from '../../base/endpoint';
-import { identityNames, type PersonalPart } from '../../base/personalText';
-import type { Row, RowValue } from '../../base/rows';
+import {
+  type Row,
+  type RowValue,
+  identityPlaceholders,
+  type PersonalPart,
+} from '../../base/personalText';
 import { resolvedParts, type Resolve } from './needs';
 import type { CalledIdentities, TokenRule } from '../../scenario/keys/identityKeys';
 import type { Scenario } from '../../scenario/scenario';
@@ -31,7 +35,7 @@ export function resolveIdentities(
   resolve: Resolve,
 ): ResolvedIdentities {
   const parts = (text: string): readonly PersonalPart[] =>
-    resolvedParts(text, identityNames, resolve);
+    resolvedParts(text, identityPlaceholders, resolve);
   const all = (texts: Readonly<Record<string, string>>): IdentityRequest['texts'] =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, parts(text)]));
   const most = search?.of === 'connections' ? Math.max(connections, search.to) : connections;

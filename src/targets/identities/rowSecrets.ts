@@ -1,8 +1,12 @@
 import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
-import type { RowName } from '../../base/personalText';
-import type { Row } from '../../base/rows';
-import { isSecretName, redacted, withoutWebTokens } from '../../base/secretName';
-import { hideSecrets, shortestSecret } from '../../base/text';
+import type { Row, RowName } from '../../base/personalText';
+import {
+  isSecretName,
+  redacted,
+  redactWebTokens,
+  hideSecrets,
+  minSecretLength,
+} from '../../base/secrets';
 import { decoded } from '../../wire/socket/proxy';
 
 /**
@@ -20,7 +24,7 @@ export function secretForms(values: readonly string[]): string[] {
     return [value, ...value.split(/\s+/), ...members, ...both];
   });
   const all = forms.flatMap((form) => [form, encodeURIComponent(form), decoded(form)]);
-  return [...new Set(all)].filter((form) => form.length >= shortestSecret);
+  return [...new Set(all)].filter((form) => form.length >= minSecretLength);
 }
 
 /** Takes out of texts what lets somebody in, also where each connection has its own. */
@@ -45,7 +49,7 @@ export class SecretHider {
     if (this.personal === undefined) return shown;
     const hideWord = (word: string): string => (this.isOfRows(word) ? redacted : word);
     // Made tokens are known to nobody but the worker that has made them.
-    return withoutWebTokens(shown).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
+    return redactWebTokens(shown).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
       const equals = word.indexOf('=');
       if (equals < 0 || this.isOfRows(word)) return hideWord(word);
       return word.slice(0, equals + 1) + hideWord(word.slice(equals + 1));
@@ -55,7 +59,7 @@ export class SecretHider {
   private isOfRows(word: string): boolean {
     if (this.ofRows.has(word)) return true;
     const begin = word.slice(0, -1);
-    if (!word.endsWith('…') || begin.length < shortestSecret) return false;
+    if (!word.endsWith('…') || begin.length < minSecretLength) return false;
     for (const secret of this.ofRows) if (secret.startsWith(begin)) return true;
     return false;
   }
@@ -69,9 +73,9 @@ export class SecretHider {
     for (const row of rows)
       for (const column of columns) {
         const value = row[column];
-        if (typeof value !== 'string' || value.length < shortestSecret) continue;
+        if (typeof value !== 'string' || value.length < minSecretLength) continue;
         for (const word of [value, encodeURIComponent(value), ...value.split(/[\s"'<>,;&]+/)])
-          if (word.length >= shortestSecret) this.ofRows.add(word);
+          if (word.length >= minSecretLength) this.ofRows.add(word);
       }
   }
 }

@@ -1,6 +1,6 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { promisify } from 'node:util';
-import { redacted, replaceNamed } from '../../base/secretName';
+import { redacted, replaceSecretValues } from '../../base/secrets';
 import { shownText } from '../../wire/connectFailure';
 
 /** A command that gave no answer, in words without its arguments. */
@@ -76,6 +76,6 @@ function failureOf(
     typeof code === 'number' ? `ended with ${code}` : `was ended by ${signal ?? 'a signal'}`;
   const line = stderr.trim().split('\n')[0] ?? '';
   // Commands repeat what they were given or have read, which nobody has named as a secret.
-  const said = line === '' ? '' : `: ${shownText(replaceNamed(line, () => redacted))}`;
+  const said = line === '' ? '' : `: ${shownText(replaceSecretValues(line, () => redacted))}`;
   return new CommandFailure(`the command ${how}${said}`);
 }

@@ -5,10 +5,10 @@ import {
   type AzureService,
   azureServiceOf,
   azureServices,
-  serviceOfHost,
+  findServiceByHost,
   services,
 } from '../../base/serviceTraits';
-import { withoutEnd } from '../../base/text';
+import { trimEndCharacters } from '../../base/text';
 import {
   signInHostsVariable,
   signInRefusal,
@@ -37,7 +37,7 @@ export async function openService(
   context: TargetContext,
 ): Promise<OpenTarget> {
   const { service } = scenario;
-  const other = serviceOfHost(new URL(connection.audience).hostname);
+  const other = findServiceByHost(new URL(connection.audience).hostname);
   if (other !== undefined && other !== service)
     throw new ExpectedError(
       'service',
@@ -140,7 +140,7 @@ type Entrance = readonly [kind: AzureService, path: string, purpose: SignInPurpo
 /** A URL that more is to be written behind, without a user name or password. */
 function placeOf(url: string): string {
   const { origin, pathname } = new URL(url);
-  return origin + withoutEnd(pathname, '/');
+  return origin + trimEndCharacters(pathname, '/');
 }
 
 /**
@@ -333,7 +333,7 @@ async function openAny(connection: ServiceConnection, context: TargetContext): P
     const purpose = services[kind].lendsKey ? 'appServer' : 'rest';
     return serviceTarget([kind, '/', purpose], connection, scenario!, context);
   };
-  const known = serviceOfHost(new URL(connection.audience).hostname);
+  const known = findServiceByHost(new URL(connection.audience).hostname);
   if (known !== undefined) return open(known);
   const [first, other] = azureServices;
   try {

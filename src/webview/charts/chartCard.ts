@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import { fill } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element, setText } from '../element';
 import { createCard, createTwin, type Card, type TableView } from '../tables/card';

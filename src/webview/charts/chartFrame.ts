@@ -1,6 +1,5 @@
 import uPlot from 'uplot';
-import { latencyWords } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
+import { latencyWords, formatCount } from '../../base/units';
 import { timeLabel } from '../../measure/show/chartWords';
 import { element, setAttributes, setText } from '../element';
 import type { TimeView } from './timeView';

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element, setText } from '../element';
 import { themeColour, type Chart } from './chartFrame';

@@ -1,5 +1,6 @@
 import type uPlot from 'uplot';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
+import { latencyWords } from '../../base/units';
 import { tailUs, type LatencySummary } from '../../measure/latencySummary';
 import { timeCharts } from '../../measure/show/timeSeries';
 import type { Snapshot } from '../../measure/snapshot';

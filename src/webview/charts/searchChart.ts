@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
-import { fill } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import { formatCount } from '../../base/units';
-import { shownStep, triesByValue } from '../../base/searchSummary';
+import { representativeStep, triesByValue } from '../../base/searchSummary';
 import type { ShownRun } from '../panelState';
 import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
 import type { StateCard, TableView } from '../tables/card';
@@ -43,7 +43,7 @@ const pair = (
 
 /** By value, with the numbers that every view shows of it. */
 export function searchColumns({ steps }: ShownSearch): uPlot.AlignedData {
-  const rising = triesByValue(steps).map(shownStep);
+  const rising = triesByValue(steps).map(representativeStep);
   return [
     rising.map(({ value }) => value),
     rising.map(({ p50 }) => p50),
@@ -78,7 +78,7 @@ export function createSearchCard(first: ShownRun): StateCard {
           more:
             tries.length === 0
               ? []
-              : [{ label: outcomeText(shownStep(tries), strings), value: '' }],
+              : [{ label: outcomeText(representativeStep(tries), strings), value: '' }],
         };
       };
       const atRest = read(search.low === null ? values.length - 1 : values.indexOf(search.low));

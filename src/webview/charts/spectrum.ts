@@ -1,8 +1,7 @@
 import { decisiveStep } from '../../measure/report/reportModel';
-import { showsShare } from '../../base/measuringLimits';
-import { latencyShare } from '../../base/objectives/percentile';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
+import { canShowPercentile, latencyShare } from '../../base/objectives/percentile';
+import { fill } from '../../base/text';
+import { latencyWords, formatCount } from '../../base/units';
 import { percentWords } from '../../measure/show/chartWords';
 import { spectrumTable } from '../../measure/show/panelTables';
 import {
@@ -53,7 +52,7 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
     table: {
       ...spectrumTable(step.latencyUs, sent.length > 0 ? done?.sendLatencyUs : undefined, strings),
       ...noted(
-        !showsShare(step.latencyUs.count, latencyShare['p99.99']) && strings.tailNote,
+        !canShowPercentile(step.latencyUs.count, latencyShare['p99.99']) && strings.tailNote,
         step.judgedUs && strings.ofArrived,
       ),
     },

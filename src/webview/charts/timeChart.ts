@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import { latencyLimits, type SummaryKey } from '../../base/objectives/percentile';
-import { formatCount } from '../../base/units';
+import { latencyWords, formatCount } from '../../base/units';
 import { hidesTail, shownLatency } from '../../measure/latencySummary';
 import {
   type ChartUnit,

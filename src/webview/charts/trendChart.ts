@@ -1,6 +1,6 @@
-import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
-import type { OverviewRow } from '../../messages/overviewPanel';
+import { fill } from '../../base/text';
+import type { OverviewRow } from '../../messages/panel';
+import { latencyWords, formatCount } from '../../base/units';
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import type { Trend } from '../overviewRows';
 import {

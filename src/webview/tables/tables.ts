@@ -1,6 +1,6 @@
-import { entryOf } from '../../base/collect';
-import { fill, latencyWords } from '../../base/objectives/limitWords';
-import { formatCount } from '../../base/units';
+import { getOrCreate } from '../../base/collect';
+import { fill } from '../../base/text';
+import { latencyWords, formatCount } from '../../base/units';
 import {
   reports,
   type ReportedRun,
@@ -17,7 +17,7 @@ import { createCard, noted, showTable, tablePlace, type StateCard, type TableVie
 const reportedRuns = new WeakMap<ShownRun, ReportedRun>();
 
 const reportedRun = (state: ShownRun): ReportedRun =>
-  entryOf(reportedRuns, state, () => reportedNow(state));
+  getOrCreate(reportedRuns, state, () => reportedNow(state));
 
 /** As it stands: of its result, or as last seen. */
 function reportedNow(state: ShownRun): ReportedRun {

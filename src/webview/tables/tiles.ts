@@ -1,4 +1,4 @@
-import { fill } from '../../base/objectives/limitWords';
+import { fill } from '../../base/text';
 import { formatCount, formatShare } from '../../base/units';
 import {
   decisiveStep,

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import type { HubConnection, Opening } from '../hub/clientConnection';
 import { RecoverableConnection, recoveryAttemptMs } from '../hub/recoverableConnection';
 import { ConnectFailure, shownText } from '../connectFailure';

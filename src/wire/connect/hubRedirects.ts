@@ -1,6 +1,6 @@
 /** Where hubs send their clients: other hosts, or a service. */
 import type { Endpoint } from '../../base/endpoint';
-import { serviceOfHost, usualService, type AzureService } from '../../base/serviceTraits';
+import { findServiceByHost, defaultService, type AzureService } from '../../base/serviceTraits';
 import { SocketAgents } from '../socket/socket';
 import { ConnectFailure, LeavesHosts } from '../connectFailure';
 import { negotiate, addressOf } from './connectHub';
@@ -30,8 +30,8 @@ export function serviceBehind(
   if (!(negotiated instanceof URL)) return undefined;
   const { hostname, pathname, searchParams } = negotiated;
   const isClientPath = /\/(?:aspnet)?client\/?$/i.test(pathname) && searchParams.has('hub');
-  return serviceOfHost(hostname) === usualService || isClientPath
-    ? { service: usualService }
+  return findServiceByHost(hostname) === defaultService || isClientPath
+    ? { service: defaultService }
     : undefined;
 }
 

@@ -7,8 +7,12 @@ import type {
   PersonalValue,
   SigningRule,
 } from '../../base/endpoint';
-import { filledText, type PersonalFacts } from '../../base/personalText';
-import type { Row, RowValue } from '../../base/rows';
+import {
+  type Row,
+  type RowValue,
+  fillPersonalText,
+  type PlaceholderValues,
+} from '../../base/personalText';
 import { NoIdentity } from '../connectFailure';
 import { renewalLeadMs, signingKey } from './signingKey';
 
@@ -51,15 +55,15 @@ export class PersonalEndpoints {
     const nowMs = this.nowMs();
     const { identity, expiresMs } = await this.identity(index, nowMs);
     const data = this.dataOf(index);
-    const facts: PersonalFacts = { index, group: this.groupOf(index), identity, data, nowMs };
+    const facts: PlaceholderValues = { index, group: this.groupOf(index), identity, data, nowMs };
     const filled = (texts: PersonalEndpoint['headers']): Record<string, string> =>
       Object.fromEntries(
-        Object.entries(texts).map(([name, parts]) => [name, filledText(parts, facts)]),
+        Object.entries(texts).map(([name, parts]) => [name, fillPersonalText(parts, facts)]),
       );
     const accessToken =
       personal.accessToken === undefined
         ? tokenIn(identity)
-        : filledText(personal.accessToken, facts);
+        : fillPersonalText(personal.accessToken, facts);
     const endpoint = {
       ...common,
       headers: { ...common.headers, ...filled(personal.headers) },
@@ -126,7 +130,7 @@ class RuleSigner {
     const facts = { index, data, nowMs: 0 };
     return {
       ...(membersOf(rule.claims, facts) as Record<string, RowValue>),
-      user: filledText(rule.user, facts),
+      user: fillPersonalText(rule.user, facts),
     };
   }
 
@@ -157,15 +161,15 @@ class RuleSigner {
 
 function membersOf(
   members: Readonly<Record<string, PersonalValue>>,
-  facts: PersonalFacts,
+  facts: PlaceholderValues,
 ): Readonly<Record<string, RowValue>> {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => [name, filledValue(value, facts)]),
   );
 }
 
-function filledValue(value: PersonalValue, facts: PersonalFacts): RowValue {
-  if ('parts' in value) return filledText(value.parts, facts);
+function filledValue(value: PersonalValue, facts: PlaceholderValues): RowValue {
+  if ('parts' in value) return fillPersonalText(value.parts, facts);
   if ('items' in value) return value.items.map((item) => filledValue(item, facts));
   return 'members' in value ? membersOf(value.members, facts) : value.value;
 }

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import { ConnectFailure, failureOfSocket, shownUrl } from '../connectFailure';

@@ -1,4 +1,4 @@
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { ConnectFailure } from '../connectFailure';

@@ -11,7 +11,7 @@ import {
 import { stampLength, writeStamp, type Stamp } from './stamp';
 import {
   isHubProtocol,
-  ticksOf,
+  dotNetTicks,
   type HoleKind,
   type MessageArgument,
   type NumberHole,
@@ -181,7 +181,7 @@ export class MessageTemplate {
   }
 
   private putTime(hole: Hole, nowMs: number): void {
-    const time = hole.kind === 'ticks' ? ticksOf(nowMs) : BigInt(nowMs);
+    const time = hole.kind === 'ticks' ? dotNetTicks(nowMs) : BigInt(nowMs);
     const { scratch } = this;
     if (hole.form === 'integer') scratch.writeBigUInt64BE(time);
     else scratch.write(String(time).padStart(hole.length, '0'), 'latin1');
@@ -280,7 +280,7 @@ function textOf(hole: HoleKind, holes: HoleContent): string {
     case 'ackId':
       return String(source.ackId ?? 0);
     case 'ticks':
-      return String(ticksOf(nowMs));
+      return String(dotNetTicks(nowMs));
     default:
       return String(numberIn(hole, holes)).padStart(holeDigits[hole], '0');
   }
@@ -303,6 +303,6 @@ function numberIn(hole: NumberHole, { stamp, source, nowMs }: HoleContent): numb
       return nowMs;
     case 'ticks':
       // As precise as any JSON of a JavaScript client is.
-      return Number(ticksOf(nowMs));
+      return Number(dotNetTicks(nowMs));
   }
 }

@@ -1,5 +1,5 @@
 /** The service protocol of Azure SignalR: its messages and stream, and connections that only send. */
-import { inBackground } from '../../base/background';
+import { inBackground } from '../../base/async';
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AccessTokens } from '../connect/accessTokens';

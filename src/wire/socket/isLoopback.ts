@@ -1,5 +1,5 @@
-import { isThisMachine } from '../../base/loopbackHost';
-import { services, usualService } from '../../base/serviceTraits';
+import { isThisMachine } from '../../base/endpoint';
+import { services, defaultService } from '../../base/serviceTraits';
 
 export const isLoopback = (url: string): boolean => isThisMachine(new URL(url).hostname);
 
@@ -19,7 +19,7 @@ export function isAllowedHost(url: string, allowed: readonly string[]): boolean 
 export const redirectsOf = (agreed: readonly string[]): string[] =>
   agreed.length === 0
     ? []
-    : [...agreed, ...services[usualService].domains.map((domain) => `*.${domain}`)];
+    : [...agreed, ...services[defaultService].domains.map((domain) => `*.${domain}`)];
 
 /** Names and ports in URLs that are not this machine, each once. */
 export const hostsBeyond = (urls: readonly string[]): string[] => [

@@ -1,9 +1,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
-import type { ProxySettings } from '../../base/endpoint';
+import { isThisMachine, type ProxySettings } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { isThisMachine } from '../../base/loopbackHost';
 import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
 
 /** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */

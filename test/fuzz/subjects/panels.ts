@@ -1,6 +1,6 @@
 import { english } from '../../../src/base/text';
+import { Emitter } from '../../../src/base/async';
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../src/base/event';
 import { startPanelSession, type PanelOrders } from '../../../src/extension/panel/panelSession';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { sampleEstimate, sampleScenario } from '../../unit/results/sampleResult';

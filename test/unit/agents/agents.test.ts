@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../src/base/event';
+import { Emitter } from '../../../src/base/async';
 import { ExpectedError } from '../../../src/base/expectedError';
 import {
   serveRun,

@@ -1,4 +1,4 @@
-import type { Disposable } from '../../../src/base/event';
+import type { Disposable } from '../../../src/base/async';
 import { BusError, type Bus, type Follower, type Following } from '../../../src/agents/bus/bus';
 
 interface Kept {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import {
-  countOf,
+  totalErrors,
   errorClasses,
-  sortedCounts,
+  sortErrorCounts,
   type ErrorCounts,
 } from '../../../src/base/errorClass';
 
 describe('counts of errors', () => {
   it('are named by class, the most frequent first', () => {
-    assert.deepEqual(sortedCounts({ timeout: 1, refused: 3, dns: 0 }), [
+    assert.deepEqual(sortErrorCounts({ timeout: 1, refused: 3, dns: 0 }), [
       ['refused', 3],
       ['timeout', 1],
     ]);
@@ -20,9 +20,9 @@ describe('counts of errors', () => {
       Array.from({ length: 3_000 }, (_, at) => [`kind ${at}`, at + 2]),
     );
     const errors = { ...known, ...unknown } as ErrorCounts;
-    const sorted = sortedCounts(errors);
+    const sorted = sortErrorCounts(errors);
     assert.equal(sorted.length, Object.keys(errorClasses).length + 20);
-    assert.equal(countOf(Object.fromEntries(sorted)), countOf(errors));
+    assert.equal(totalErrors(Object.fromEntries(sorted)), totalErrors(errors));
     assert.deepEqual(
       sorted.slice(0, 2).map(([name]) => name),
       ['other', 'kind 2999'],

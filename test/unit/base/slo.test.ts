@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { errorClasses } from '../../../src/base/errorClass';
-import { isPercentile, shareOf } from '../../../src/base/objectives/percentile';
+import { isPercentile, percentileShare } from '../../../src/base/objectives/percentile';
 import {
   defaultSlo,
   isMetric,
-  objectiveOf,
+  findObjective,
   objectives,
-  rulesOf,
-  sloOf,
-  sloOfStep,
+  rulesFromSlo,
+  sloFromRules,
+  sloForStep,
   type Metric,
   type Rule,
 } from '../../../src/base/slo';
@@ -25,7 +25,7 @@ describe('the name of a percentile', () => {
       ['max', 1],
     ] as const) {
       assert.ok(isPercentile(name), name);
-      assert.equal(shareOf(name), share);
+      assert.equal(percentileShare(name), share);
     }
     for (const name of [
       'p0',
@@ -48,7 +48,7 @@ describe('the name of a percentile', () => {
       fc.property(fc.integer({ min: 1, max: 999_999 }), (tenThousandths) => {
         const name = `p${tenThousandths / 10_000}`;
         assert.ok(isPercentile(name), name);
-        assert.equal(Math.round(shareOf(name) * 1e6), tenThousandths);
+        assert.equal(Math.round(percentileShare(name) * 1e6), tenThousandths);
       }),
     );
   });
@@ -88,7 +88,7 @@ describe('objectives as rules', () => {
       latencyUs: { p99: 1_000_000 },
       ...{ dropped: 0.01, skipped: 0.01, delivered: 0.99, duplicated: 0 },
     });
-    assert.deepEqual(rulesOf({ latencyUs: { p75: 5, p50: 4 }, rate: 100 }), [
+    assert.deepEqual(rulesFromSlo({ latencyUs: { p75: 5, p50: 4 }, rate: 100 }), [
       { metric: 'p50', limit: 4 },
       { metric: 'p75', limit: 5 },
       { metric: 'rate', limit: 100 },
@@ -103,10 +103,10 @@ describe('objectives as rules', () => {
       { metric: 'rate', limit: 20, name: 'high' },
       { metric: 'errors', limit: 3 },
     ];
-    const slo = sloOf(rules);
+    const slo = sloFromRules(rules);
     assert.deepEqual([slo.latencyUs, slo.rate, slo.errors], [{ p99: 500 }, 20, 3]);
     assert.deepEqual(slo.rules, rules.slice(0, 4));
-    assert.deepEqual(rulesOf(slo), rules);
+    assert.deepEqual(rulesFromSlo(slo), rules);
   });
 
   const metrics = [...objectives().map(([metric]) => metric), 'p12.5', 'errors.dns'] as Metric[];
@@ -130,13 +130,13 @@ describe('objectives as rules', () => {
               JSON.stringify([rule.metric, rule.limit, rule.name, rule.step, rule.abort]),
             )
             .sort();
-        const back = rulesOf(sloOf(rules));
+        const back = rulesFromSlo(sloFromRules(rules));
         assert.deepEqual(texts(back), texts(rules));
         for (const { metric, limit } of back) {
-          const slo = sloOf(rules);
+          const slo = sloFromRules(rules);
           const shown = (isPercentile(metric) ? slo.latencyUs[metric] : slo[metric])!;
           const isStricter =
-            objectiveOf(metric)!.limit === 'least' ? shown >= limit : shown <= limit;
+            findObjective(metric)!.limit === 'least' ? shown >= limit : shown <= limit;
           assert.ok(isStricter);
         }
       }),
@@ -144,13 +144,13 @@ describe('objectives as rules', () => {
   });
 
   it('of the last step are no part of what other steps are judged by', () => {
-    const slo = sloOf([
+    const slo = sloFromRules([
       { metric: 'p99', limit: 500, step: 'last' },
       { metric: 'p99', limit: 900 },
       { metric: 'rate', limit: 10, step: 'last' },
     ]);
-    assert.deepEqual(sloOfStep(slo, false), { latencyUs: { p99: 900 } });
-    assert.equal(sloOfStep(slo, true), slo);
-    assert.equal(sloOfStep(defaultSlo, false), defaultSlo);
+    assert.deepEqual(sloForStep(slo, false), { latencyUs: { p99: 900 } });
+    assert.equal(sloForStep(slo, true), slo);
+    assert.equal(sloForStep(defaultSlo, false), defaultSlo);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { visibleJson, visibleLine, visibleText } from '../../../src/base/text';
+import { visibleJson, visibleLine, visibleText, trimEndCharacters } from '../../../src/base/text';
 
 describe('visibleText', () => {
   it('takes out every control and direction character, and leaves lines and joiners', () => {
@@ -21,5 +21,14 @@ describe('visibleText', () => {
     const json = visibleJson(JSON.stringify(value, undefined, 2));
     assert.deepEqual(JSON.parse(json), value);
     assert.equal(visibleText(json), json);
+  });
+});
+
+describe('withoutEnd', () => {
+  it('takes away what stands at the end, and nothing else', () => {
+    assert.equal(trimEndCharacters('/a//b//', '/'), '/a//b');
+    assert.equal(trimEndCharacters('closed. \n', '. \n'), 'closed');
+    assert.equal(trimEndCharacters('///', '/'), '');
+    assert.equal(trimEndCharacters('a', '/'), 'a');
   });
 });

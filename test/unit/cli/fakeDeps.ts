@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Emitter } from '../../../src/base/event';
+import { Emitter } from '../../../src/base/async';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import type { Plan } from '../../../src/plan/plan';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { Emitter } from '../../../src/base/event';
+import { Emitter } from '../../../src/base/async';
 import { SignalError, type EndingSignal } from '../../../src/cli/exitCode';
 import { busTraits, openBus } from '../../../src/cli/openBus';
 

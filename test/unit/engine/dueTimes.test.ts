@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { gatherUs, napMs } from '../../../src/base/measuringLimits';
+import { gatherUs, napMs } from '../../../src/engine/send/pacingLoop';
 import { seededRandom } from '../../../src/base/random';
 import type { Plan } from '../../../src/plan/plan';
 import { readReplay } from '../../../src/record/replay/readReplay';

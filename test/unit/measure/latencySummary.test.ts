@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { latencyMetrics, latencyShare, summaryKeys } from '../../../src/base/objectives/percentile';
+import {
+  latencyMetrics,
+  latencyShare,
+  summaryKeys,
+  countToShowPercentile,
+  canShowPercentile,
+} from '../../../src/base/objectives/percentile';
 import { defaultSlo } from '../../../src/base/slo';
 import {
   countsLost,
@@ -14,7 +20,6 @@ import {
 } from '../../../src/measure/latencySummary';
 import { RunTotals } from '../../../src/measure/total/runTotals';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../fakes/sample';
-import { countFor, showsShare } from '../../../src/base/measuringLimits';
 
 describe('judged latencies', () => {
   it('are those of all that was expected, the lost ones last', () => {
@@ -91,9 +96,18 @@ const summary = (count: number): LatencySummary => ({
 
 describe('tails', () => {
   it('are reported where at least ten values lie beyond', () => {
-    assert.deepEqual([showsShare(9_999, 0.999), showsShare(10_000, 0.999)], [false, true]);
-    assert.deepEqual([showsShare(99_999, 0.9999), showsShare(100_000, 0.9999)], [false, true]);
-    assert.deepEqual([countFor(0.999), countFor(0.9999)], [10_000, 100_000]);
+    assert.deepEqual(
+      [canShowPercentile(9_999, 0.999), canShowPercentile(10_000, 0.999)],
+      [false, true],
+    );
+    assert.deepEqual(
+      [canShowPercentile(99_999, 0.9999), canShowPercentile(100_000, 0.9999)],
+      [false, true],
+    );
+    assert.deepEqual(
+      [countToShowPercentile(0.999), countToShowPercentile(0.9999)],
+      [10_000, 100_000],
+    );
     assert.deepEqual(
       [tailUs(summary(50_000), 'p999'), tailUs(summary(50_000), 'p9999')],
       [6, undefined],

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { sloOf } from '../../../src/base/slo';
+import { sloFromRules } from '../../../src/base/slo';
 import { StepTotals } from '../../../src/measure/total/stepTotals';
 import { Recorder } from '../../../src/engine/recorder';
 
 const ms = 1000;
 /** The measured second, and the drain after it, microseconds of run time. */
 const [endUs, drainUs] = [1000 * ms, 200 * ms];
-const slo = sloOf([
+const slo = sloFromRules([
   { metric: 'p99', limit: 1_000_000 },
   { metric: 'delivered', limit: 1 },
 ]);

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import {
-  breakCommands,
-  english,
-  hideSecrets,
-  visibleLine,
-  visibleText,
-} from '../../../src/base/text';
+import { breakCommands, english, visibleLine, visibleText } from '../../../src/base/text';
+import { hideSecrets } from '../../../src/base/secrets';
 import { redactScenario } from '../../../src/results/completeResult';
 import {
   noticeText,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { OverviewRow } from '../../../src/messages/overviewPanel';
+import type { OverviewRow } from '../../../src/messages/panel';
 import { rowsShown, trendOf, type Wanted } from '../../../src/webview/overviewRows';
 
 const row = (id: string, startedMs: number, more: Partial<OverviewRow> = {}): OverviewRow => ({

@@ -16,7 +16,7 @@ import {
 } from '../../../src/webview/panelState';
 import { generatorView, reportOf } from '../../../src/webview/tables/tables';
 import { tilesOf } from '../../../src/webview/tables/tiles';
-import { fill } from '../../../src/base/objectives/limitWords';
+import { fill } from '../../../src/base/text';
 import {
   latency,
   mixedProgress,

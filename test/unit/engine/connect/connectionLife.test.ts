@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { leavingUs } from '../../../../src/base/measuringLimits';
+import { closeMarginUs } from '../../../../src/base/message';
 import type { PlanLife } from '../../../../src/plan/plan';
 import { ConnectionLife } from '../../../../src/engine/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
@@ -7,7 +7,7 @@ import { FakeConnection } from '../../../fakes/connection';
 import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';
 
-const leavingMs = leavingUs / 1000;
+const leavingMs = closeMarginUs / 1000;
 
 describe('ConnectionLife', () => {
   let time: VirtualTime;

@@ -1,12 +1,12 @@
 import { plain } from '../../plain';
 import assert from 'node:assert/strict';
-import { sloOf } from '../../../../src/base/slo';
+import { sloFromRules } from '../../../../src/base/slo';
 import type { Phase, Snapshot } from '../../../../src/measure/snapshot';
 import type { RunSummary } from '../../../../src/measure/summary';
 import type { Plan } from '../../../../src/plan/plan';
 import type { Conductor } from '../../../../src/engine/lead/conductor';
 import type { ConductorContext } from '../../../../src/engine/lead/run';
-import { Emitter } from '../../../../src/base/event';
+import { Emitter } from '../../../../src/base/async';
 import type { SignedInPass } from '../../../../src/base/endpoint';
 import { TargetProblems } from '../../../../src/targets/target';
 import { planOf, shortStep } from '../../../fakes/plan';
@@ -182,7 +182,7 @@ describe('Conductor', () => {
       latency: countsOf(...Array.from({ length: count }, () => 50_000)),
     });
     const long = { ...step, measureMs: 60_000 };
-    const rules = sloOf([{ metric: 'p50', limit: 10_000, abort: true, afterMs: 3000 }]);
+    const rules = sloFromRules([{ metric: 'p50', limit: 10_000, abort: true, afterMs: 3000 }]);
     /** Samples of each second of the measured time. */
     const eachSecond = (
       sample: (second: number) => ReturnType<typeof stepSampleOf>,

@@ -6,7 +6,7 @@ import {
   messageMaker,
 } from '../../../../src/engine/send/messageShape';
 import { planOf } from '../../../fakes/plan';
-import type { Row } from '../../../../src/base/rows';
+import type { Row } from '../../../../src/base/personalText';
 import { valueOf } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../../src/base/event';
+import { Emitter } from '../../../../src/base/async';
+import type { ToComparisonPanel } from '../../../../src/messages/panel';
 import { seededRandom } from '../../../../src/base/random';
 import { comparedRuns, startComparisonSession } from '../../../../src/extension/panel/comparedRuns';
-import type { ToComparisonPanel } from '../../../../src/messages/comparisonPanel';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { sampleResult } from '../../results/sampleResult';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../../src/base/event';
+import { Emitter } from '../../../../src/base/async';
+import { english } from '../../../../src/base/text';
 import type { PanelSource } from '../../../../src/extension/panel/panelSession';
 import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
 import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelSession';
 import { seededRandom } from '../../../../src/base/random';
-import { english } from '../../../../src/base/text';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';

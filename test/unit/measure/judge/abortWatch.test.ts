@@ -5,7 +5,7 @@ import type {
   JudgedConnections,
   JudgedDeliveries,
 } from '../../../../src/base/objectives/objective';
-import { defaultSlo, rulesOf, sloOf, type Rule } from '../../../../src/base/slo';
+import { defaultSlo, rulesFromSlo, sloFromRules, type Rule } from '../../../../src/base/slo';
 import { AbortWatch } from '../../../../src/measure/judge/abortWatch';
 import { judgeDeliveries } from '../../../../src/measure/judge/verdict';
 
@@ -20,7 +20,7 @@ const fast = (received: number, more: Partial<JudgedDeliveries> = {}): JudgedDel
 });
 
 function watching(...rules: Omit<Rule, 'abort'>[]): AbortWatch {
-  return new AbortWatch(sloOf(rules.map((rule) => ({ ...rule, abort: true }))), drainMs);
+  return new AbortWatch(sloFromRules(rules.map((rule) => ({ ...rule, abort: true }))), drainMs);
 }
 
 /** What is said at that second of the run. */
@@ -105,7 +105,7 @@ describe('an objective that may end a step', () => {
   });
 
   it('is one that says so: others wait for the end', () => {
-    const watch = new AbortWatch(sloOf([{ metric: 'p99', limit: 500 }]), drainMs);
+    const watch = new AbortWatch(sloFromRules([{ metric: 'p99', limit: 500 }]), drainMs);
     watch.note(second, 100);
     assert.equal(at(watch, 9, fast(50)), undefined);
   });
@@ -235,7 +235,7 @@ describe('the objectives of a step that goes on', () => {
         }
         if (isFinal)
           assert.equal(
-            judgeDeliveries(judgedAt(), rulesOf(defaultSlo)).every(({ check }) => check.met),
+            judgeDeliveries(judgedAt(), rulesFromSlo(defaultSlo)).every(({ check }) => check.met),
             false,
           );
       },

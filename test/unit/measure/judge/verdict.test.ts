@@ -3,7 +3,7 @@ import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { JudgedConnections } from '../../../../src/base/objectives/objective';
-import { defaultSlo, rulesOf, type Slo } from '../../../../src/base/slo';
+import { defaultSlo, rulesFromSlo, type Slo } from '../../../../src/base/slo';
 import type { Ending, RunSummary, StepSummary, Verdict } from '../../../../src/measure/summary';
 import {
   judgeConnectionsBy,
@@ -384,7 +384,7 @@ describe('withAborted', () => {
 
 describe('judgeConnectionsBy', () => {
   const judgeConnections = (connections: JudgedConnections, slo: Slo) =>
-    judgeConnectionsBy(connections, rulesOf(slo)).flatMap(({ reason }) => reason ?? []);
+    judgeConnectionsBy(connections, rulesFromSlo(slo)).flatMap(({ reason }) => reason ?? []);
 
   it('counts failed, dropped and those that did not come back over requested', () => {
     const connections = { requested: 1000, failed: 6, dropped: 4 };

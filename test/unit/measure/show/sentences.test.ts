@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { joined, say, sentence, withValues, type Words } from '../../../../src/base/sentence';
+import { joinWords, say, sentence, mapPlainText, type Words } from '../../../../src/base/sentence';
 import { defaultSlo } from '../../../../src/base/slo';
 import { english } from '../../../../src/base/text';
 import { unreachedWords } from '../../../../src/measure/judge/hubComplaint';
@@ -36,12 +36,12 @@ function assertChinese(text: string): void {
 
 describe('a sentence', () => {
   it('is filled in for who reads it, with the sentences in it, and lists as they stand there', () => {
-    const words = sentence('step {0}: {1}', '3', joined([sentence('none lost'), '5 {0}'], ', '));
+    const words = sentence('step {0}: {1}', '3', joinWords([sentence('none lost'), '5 {0}'], ', '));
     assert.equal(say(words), 'step 3: none lost, 5 {0}');
     assert.equal(say(words, chinese), '第 3 步：无丢失，5 {0}');
-    assert.equal(say(joined([]), chinese), '');
+    assert.equal(say(joinWords([]), chinese), '');
     assert.equal(
-      say(withValues(words, (text) => text.replace('5', 'five'))),
+      say(mapPlainText(words, (text) => text.replace('5', 'five'))),
       'step 3: none lost, five {0}',
     );
   });

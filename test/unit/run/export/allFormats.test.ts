@@ -5,8 +5,7 @@ import path from 'node:path';
 import HistogramLogReader, { listTags } from 'hdr-histogram-js/dist/HistogramLogReader';
 import { validateXML } from 'xmllint-wasm';
 import type { ErrorCounts } from '../../../../src/base/errorClass';
-import { latencyWords } from '../../../../src/base/objectives/limitWords';
-import { formatCount, formatLatencyUs } from '../../../../src/base/units';
+import { latencyWords, formatCount, formatLatencyUs } from '../../../../src/base/units';
 import { exported, exporters } from '../../../../src/run/export/exporters';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { Result } from '../../../../src/results/result';
@@ -20,7 +19,7 @@ import {
   sampleStep,
   sessionStep,
 } from '../../results/sampleResult';
-import { sloOf, sloOfStep } from '../../../../src/base/slo';
+import { sloFromRules, sloForStep } from '../../../../src/base/slo';
 import { decodeHistogram } from '../../../../src/measure/histogram';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { judgeStep } from '../../../../src/measure/judge/verdict';
@@ -299,11 +298,11 @@ describe('JUnit', () => {
       { metric: 'errors', limit: 0 },
       { metric: 'rate', limit: 0.5 },
     ] as const;
-    const slo = sloOf(rules);
+    const slo = sloFromRules(rules);
     const steps = [1, 2].map((index) => {
       const step = recordedStep(index);
       const latencyAtShareUs = (share: number): number => shareOfStep(step, share);
-      const verdict = judgeStep({ ...step, latencyAtShareUs }, sloOfStep(slo, index === 2));
+      const verdict = judgeStep({ ...step, latencyAtShareUs }, sloForStep(slo, index === 2));
       return { ...step, verdict };
     });
     const { scenario, ...result } = sampleResult({ steps });

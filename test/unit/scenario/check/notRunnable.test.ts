@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { largestSource } from '../../../../src/base/message';
+import { maxSources } from '../../../../src/base/message';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { useCases } from '../../../../src/usecases/registry';
 import { problemOf, scenarioOf, withConfig } from '../parsed';
@@ -43,7 +43,7 @@ describe('what this version cannot run', () => {
   it('is more sources than can be distinguished, by one', () => {
     const groups = (connections: number): string =>
       `${withConfig(`connections: ${connections}`)}scenario:\n  name: sendToGroup\n  parameters: { groupCount: 1000, groupsPerConnection: 1000 }\n`;
-    const most = Math.floor(largestSource / 1000);
+    const most = Math.floor(maxSources / 1000);
     assert.equal(notRunnable(scenarioOf(groups(most))), undefined);
     assert.match(notRunnable(scenarioOf(groups(most + 1))) ?? '', /more than one run can follow/);
   });

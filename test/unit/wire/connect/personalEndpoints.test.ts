@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, verify, type KeyObject } from 'node:crypto';
 import type { Endpoint, PersonalEndpoint, SigningRule } from '../../../../src/base/endpoint';
-import { identityNames, personalText } from '../../../../src/base/personalText';
+import { identityPlaceholders, parsePersonalText } from '../../../../src/base/personalText';
 import { PersonalEndpoints } from '../../../../src/wire/connect/personalEndpoints';
 import { ConnectFailure, mayRetry } from '../../../../src/wire/connectFailure';
 import { endpointOf } from '../../../fakes/endpoint';
 
-const parts = (text: string) => personalText(text, identityNames).parts;
+const parts = (text: string) => parsePersonalText(text, identityPlaceholders).parts;
 
 const rule: SigningRule = {
   ...{ kind: 'rule', count: 4, key: 'a key of some length', userClaim: 'sub' },

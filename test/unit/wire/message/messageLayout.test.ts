@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ticksOf, type MessageArgument } from '../../../../src/base/message';
+import { dotNetTicks, type MessageArgument } from '../../../../src/base/message';
 import {
   measureShape,
   recordLatencyShape,
@@ -38,8 +38,8 @@ const payload = 'p'.repeat(60);
 
 describe('the layout of messages', () => {
   it('counts ticks exactly, where a number would round them', () => {
-    assert.equal(ticksOf(nowMs), ticks);
-    assert.equal(ticksOf(0), 621_355_968_000_000_000n);
+    assert.equal(dotNetTicks(nowMs), ticks);
+    assert.equal(dotNetTicks(0), 621_355_968_000_000_000n);
   });
 
   it('in the dialect measure is ticks and a payload that begins with the stamp, in JSON', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLoopbackHost } from '../../../../src/base/loopbackHost';
+import { isLoopbackHost } from '../../../../src/base/endpoint';
 import { isAllowedHost, isLoopback, redirectsOf } from '../../../../src/wire/socket/isLoopback';
 
 describe('isLoopback', () => {

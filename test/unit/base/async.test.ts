@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { inBackground } from '../../../src/base/background';
+import { inBackground } from '../../../src/base/async';
 
 describe('work that nobody waits for', () => {
   it('tells whoever is named of its failure', async () => {

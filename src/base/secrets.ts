@@ -1,4 +1,4 @@
-/** What lets somebody in, by what it is called and by its form. All that is here takes time in proportion to the text. */
+/** Finds secrets by their names and forms. Everything here takes time in proportion to the text. */
 
 const secretName =
   /authorization|cookie|token|secret|passw|passphrase|pwd|(?:api|access|account|shared|private|master|primary|secondary|subscription|function|host)[-_]?key|credential|session|signature|(^|[-_])(key|auth|sig|code)$/i;
@@ -7,25 +7,24 @@ const secretName =
 const isLogin = (option: string, value: string): boolean =>
   /^(?:u|user|proxy-user|login)$/.test(option) && value.includes(':');
 
-/** Whether a header, a key, a column or an option is called like something that lets somebody in. */
+/** Whether a header, a key, a column or an option has the name of a secret. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
-/** What stands where a secret stood. */
 export const redacted = '(redacted)';
 
-/** A name and what stands before its value in forms, JSON, YAML, headers and command lines. */
+/** A name and what precedes its value in forms, JSON, YAML, headers and command lines. */
 const lead =
   /(?<![\w-])(?<!\$\{)(?:(--?)(?=\w))?(\w[\w-]*)(?:(?:\\*["'])?\s*[:=]\s*|["']?\s*,?\s+|["']\s*,\s*)/g;
-/** Up to the closing quote, or else up to a space: where a value without quotes ends is not known. */
+/** Up to the closing quote or, without quotes, up to a space. */
 const value =
   /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\+["'][^"']*["']?|(?:(?:Bearer|Basic)\s+)?(?:[^\s&]*;\s+)*[^\s&]+/iy;
 const restOfLine = /[^\r\n]+/y;
 
 /**
- * Text with other values in place of those that are called like secrets. In a comment of YAML, which may hold a line of a
- * scenario, a value is the rest of the line.
+ * Replaces the values of names that look secret. In a YAML comment, which may hold a line of a scenario, a value is
+ * the rest of the line.
  */
-export function replaceNamed(text: string, replace: (value: string) => string): string {
+export function replaceSecretValues(text: string, replace: (value: string) => string): string {
   let shown = '';
   let done = 0;
   for (const { 0: whole, 1: dashes, 2: name = '', index } of text.matchAll(lead)) {
@@ -48,8 +47,8 @@ export function replaceNamed(text: string, replace: (value: string) => string): 
   return shown + text.slice(done);
 }
 
-/** Words of a command with other values in place of secrets: behind an option, or in one word with its name. */
-export const replaceInCommand = (
+/** Words of a command with secrets replaced, as `--option value` or `--option=value`. */
+export const replaceSecretArguments = (
   words: readonly string[],
   replace: (value: string) => string,
 ): string[] =>
@@ -59,11 +58,11 @@ export const replaceInCommand = (
     if (isSecretName(option) || isLogin(option, word)) return replace(word);
     if (isSecretName(name) || isLogin(name, rest))
       return word.slice(0, word.length - rest.length) + replace(rest);
-    return replaceNamed(word, replace);
+    return replaceSecretValues(word, replace);
   });
 
-/** JSON web tokens: what is of the form of one is one. */
-export const withoutWebTokens = (text: string): string =>
+/** JSON web tokens, recognised by their form. */
+export const redactWebTokens = (text: string): string =>
   text.replace(/(?<![\w.-])[\w-]+\.[\w.-]+/g, (run) => {
     const parts = run.split('.');
     for (const [at, part] of parts.slice(0, -1).entries()) {
@@ -73,3 +72,28 @@ export const withoutWebTokens = (text: string): string =>
     }
     return run;
   });
+
+/** Shorter values are too common in ordinary text to be replaced. */
+export const minSecretLength = 6;
+
+/** Also replaces the beginning of a secret where the text was truncated. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length)
+    .reduce(hideSecret, text);
+}
+
+function hideSecret(text: string, secret: string): string {
+  const shown = text.replaceAll(secret, redacted);
+  const begin = secret.slice(0, minSecretLength);
+  if (!shown.includes('…') || !shown.includes(begin)) return shown;
+  const [last = '', ...others] = shown.split('…').reverse();
+  return [last, ...others.map((piece) => hideEnd(piece, secret, begin))].reverse().join('…');
+}
+
+function hideEnd(text: string, secret: string, begin: string): string {
+  for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1))
+    if (secret.startsWith(text.slice(at))) return text.slice(0, at) + redacted;
+  return text;
+}

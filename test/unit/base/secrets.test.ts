@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hideSecrets } from '../../../src/base/text';
+import { hideSecrets } from '../../../src/base/secrets';
 import { endpointSecrets } from '../../../src/targets/resolveEndpoint';
 import { shownText } from '../../../src/wire/connectFailure';
 import { endpointOf } from '../../fakes/endpoint';
