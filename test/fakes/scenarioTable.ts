@@ -132,9 +132,20 @@ export const mixedRows = (column: TableColumn): readonly TableRow[] =>
 export const isRun = ({ not = [] }: TableRow, { title }: TableColumn): boolean =>
   !not.some((column) => title.includes(column));
 
+/** Heads of the table in docs/scenarios.md that are shorter than the title of their column. */
+const heads: Readonly<Record<string, string>> = {
+  'WebSockets, MessagePack': 'MessagePack',
+  'server-sent events': 'SSE',
+  'long polling': 'polling',
+  'long polling, MessagePack': 'polling, msgpack',
+  'dialect measure': 'measure',
+  'official client': 'official',
+  'ASP.NET SignalR': 'AspNet',
+};
+
 /** The table as it stands in docs/scenarios.md, cells of each line. */
 export function tableCells(): string[][] {
-  const head = ['`scenario.name`', ...tableColumns.map(({ title }) => title)];
+  const head = ['`scenario.name`', ...tableColumns.map(({ title }) => heads[title] ?? title)];
   const body = tableRows.map((each) => [
     each.title,
     ...tableColumns.map((column) => (isRun(each, column) ? '✓' : '')),

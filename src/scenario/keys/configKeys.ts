@@ -181,7 +181,7 @@ export const configSpecs = {
     {
       choices: azureServices,
       defaultText:
-        'found from the target: `webpubsub` for hosts *.webpubsub.azure.*, `signalr` for other connection strings and for REST use cases, else a plain hub',
+        'found from the target: `webpubsub` for hosts `*.webpubsub.azure.*`, `signalr` for other connection strings and for REST use cases, else a plain hub',
     },
     'Which service the target is; write it for emulators and with `target: local`.',
   ),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { runProgram } from '../../../src/cli/program';
 import type { OnDemand } from '../../../src/cli/loadOnDemand';
@@ -14,6 +14,15 @@ import { fakeIo } from '../cli/fakeIo';
 const pages = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)].filter(
   (file) => file.endsWith('.md') && file !== 'docs/development.md',
 );
+
+const documents = [
+  ...pages,
+  ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/development.md'],
+  ...readdirSync('docs/evidence').map((file) => `docs/evidence/${file}`),
+];
+
+const withoutBlocks = (file: string) =>
+  readFileSync(file, 'utf8').replaceAll(/^ *```[^]*?^ *```$/gm, '');
 
 const numbered = (file: string) =>
   readFileSync(file, 'utf8')
@@ -86,5 +95,38 @@ describe('the documents', () => {
         .map(({ code, message }) => `${at}: ${code}: ${message}`),
     );
     assert.deepEqual(wrong, []);
+  });
+
+  it('are at most 250 lines long, and their tables at most 120 characters wide', () => {
+    const texts = pages.map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n') }));
+    const long = texts.filter(({ lines }) => lines.length > 251).map(({ file }) => file);
+    const wide = texts
+      .filter(({ lines }) => lines.some((line) => line.startsWith('|') && line.length > 120))
+      .map(({ file }) => file);
+    assert.deepEqual([long, wide], [[], []]);
+  });
+
+  it('have links to files and headings that are there', () => {
+    const headings = (file: string) =>
+      [...withoutBlocks(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+        heading
+          .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+          .toLowerCase()
+          .replaceAll(/[^\w\- ]/g, '')
+          .replaceAll(' ', '-'),
+      );
+    const broken = documents.flatMap((file) =>
+      [...withoutBlocks(file).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)]
+        .map(([, page = '', heading = '']) => ({
+          target: page === '' ? file : path.join(path.dirname(file), page),
+          heading,
+        }))
+        .filter(
+          ({ target, heading }) =>
+            !existsSync(target) || (heading !== '' && !headings(target).includes(heading)),
+        )
+        .map(({ target, heading }) => `${file}: ${target}#${heading}`),
+    );
+    assert.deepEqual(broken, []);
   });
 });
