@@ -76,7 +76,7 @@ export const wings = {
   results: ['counters', 'compare'],
   agents: ['bus', 'clock', 'agent', 'coordinate', 'view', 'kubernetes'],
   record: ['proxy', 'read', 'analyse', 'replay'],
-  run: ['consent', 'observe', 'export', 'bundles'],
+  run: ['observe', 'export', 'bundles'],
   cli: ['views', 'commands', 'tree'],
   webview: ['tables', 'charts'],
   extension: ['language', 'scenarios', 'results', 'targets', 'panel', 'run'],

@@ -6,8 +6,8 @@ import { type HistogramCounts, packPairs, unpackPairs } from '../measure/histogr
 import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../messages/worker';
 import type { Override } from '../scenario/read/overrides';
-import { isWorkerFact } from './factShape';
 import {
+  isWorkerFact,
   allOf,
   eitherOf,
   exactly,
@@ -25,7 +25,7 @@ import {
   optional,
   record,
   textUpTo,
-} from './shape';
+} from './factShape';
 
 /** Where agents ask for a run that still has room. */
 export const joinSubject = 'signalr-bench.join';

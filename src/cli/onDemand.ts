@@ -1,6 +1,12 @@
 /** What only some command lines need, in a bundle of its own. */
-import type { importCommand as ImportCommand } from './commands/importCommand';
-import type { recordCommand as RecordCommand } from './commands/recordCommand';
+import type {
+  importCommand as ImportCommand,
+  recordCommand as RecordCommand,
+} from './commands/recordCommand';
+import path from 'node:path';
+import { ExpectedError } from '../base/expectedError';
+import { isRecording } from '../run/scenarioFile';
+import type { ProcessIo } from './io';
 
 export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
@@ -31,7 +37,6 @@ export { exportCommand, importCounters, showCommand } from './commands/storedRun
 export { writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../run/export/liveOutputs';
 export { withoutResult, writeReports } from '../run/export/exporters';
-export { replayedScenario } from './replayFlags';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeTargetOf } from '../targets/openTarget';
@@ -41,10 +46,43 @@ export { redirectHosts } from '../wire/connect/hubRedirects';
 
 // No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.
 export const importCommand: typeof ImportCommand = async (...given) =>
-  (await import(/* webpackChunkName: "record" */ './commands/importCommand.js')).importCommand(
+  (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).importCommand(
     ...given,
   );
 export const recordCommand: typeof RecordCommand = async (...given) =>
   (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).recordCommand(
     ...given,
   );
+
+export interface ReplayFlags {
+  /** How often each recorded client is replayed. */
+  readonly clients?: number;
+  readonly speed?: number;
+  /** Over which time its replays begin, milliseconds. */
+  readonly spread?: number;
+}
+
+/**
+ * The scenario that replays a recording; undefined for a file that is none.
+ * @throws ExpectedError `flag-without-effect`, and what the recording is refused for
+ */
+export async function replayedScenario(
+  file: string,
+  { clients, speed, spread }: ReplayFlags,
+  { cwd }: Pick<ProcessIo, 'cwd'>,
+): Promise<{ readonly name: string; readonly text: string } | undefined> {
+  const location = path.resolve(cwd, file);
+  if (file !== '-' && (await isRecording(location))) {
+    const { replayScenario } = await import(
+      /* webpackChunkName: "record" */ '../record/replay/replayScenario.js'
+    );
+    const wishes = { times: clients, speed, spreadMs: spread };
+    return { name: file, text: await replayScenario(location, wishes) };
+  }
+  const given = Object.entries({ clients, speed, spread }).find(([, value]) => value !== undefined);
+  if (given === undefined) return undefined;
+  throw new ExpectedError(
+    'flag-without-effect',
+    `--${given[0]} belongs to the replay of a recording, and ${file} is not one. Nothing was started.`,
+  );
+}

@@ -4,7 +4,7 @@ import { withoutPassword, type Bus } from '../agents/bus/bus';
 import { readBounded } from '../results/readResult';
 import { fileProblem } from '../results/resultFolder';
 import { pause } from '../engine/pause';
-import { connectBus } from '../run/connectBus';
+import { connectBus } from '../run/agentFiles';
 import { isLoopback } from '../wire/socket/isLoopback';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';

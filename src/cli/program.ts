@@ -22,11 +22,11 @@ import {
   whole,
   wholeNumber,
   withExample,
+  addServe,
 } from './tree/commandTree';
 import { exitCodeText } from './exitCode';
 import type { ProcessIo } from './io';
 import { onDemand, type OnDemand } from './loadOnDemand';
-import { addServe } from './tree/serveTree';
 import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './tree/agentTree';
 import { parseDurationMs } from '../base/units';
 import { fastestReplay, slowestReplay } from '../usecases/cases/session';

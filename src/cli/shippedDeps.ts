@@ -5,7 +5,7 @@ import { parseScenario } from '../scenario/parseScenario';
 import { contractMethods } from '../usecases/registry';
 import { onDemand } from './loadOnDemand';
 import type { CommandDeps } from './program';
-import { serveDeps } from './tree/serveTree';
+import { serveDeps } from './tree/commandTree';
 
 /** What the shipped command line works with. */
 export function shippedDeps(

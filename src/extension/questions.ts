@@ -9,8 +9,8 @@ import {
   reachLines,
   type Reach,
   type RunQuestion,
-} from '../run/consent/reach';
-import { loadNumbers, loadNumbersWords } from '../run/loadNumbers';
+} from '../run/reach';
+import { loadNumbers, loadNumbersWords } from '../run/runWords';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 

@@ -1,4 +1,5 @@
 /** Files that a scenario names, of a run on several machines: they go along to agents. */
+import { ExpectedError } from '../base/expectedError';
 import type { Bus } from '../agents/bus/bus';
 import type { Plan } from '../plan/plan';
 import { scenarioCopy } from '../results/scenarioCopy';
@@ -7,6 +8,22 @@ import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import { joinWords } from '../scenario/text/words';
 import type { TargetContext } from '../targets/target';
+import type { BusAddress } from '../agents/bus/natsBus';
+
+/**
+ * Its code is a bundle of its own, which nobody else loads.
+ * @throws ExpectedError `bus-unreachable`; the bus itself throws `bus-failed`
+ */
+export async function connectBus(address: BusAddress): Promise<Bus> {
+  const { connectNats } = await import('../agents/bus/natsBus.js');
+  let code = 'bus-unreachable';
+  const bus = await connectNats(
+    address,
+    (message, cause) => new ExpectedError(code, message, { cause }),
+  );
+  code = 'bus-failed';
+  return bus;
+}
 
 /** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */
 export async function readNamedFiles(
@@ -51,3 +68,12 @@ export function secretInText(text: string, overrides: readonly Override[]): bool
 
 export const asTextWords =
   'The scenario holds a secret as text, which would be copied to other machines: write ${env:NAME} in its place.';
+
+/** Agents run no commands of a scenario that comes from elsewhere, and ask nobody for tokens. @throws ExpectedError `identities` */
+export function refuseCalls({ identities }: Pick<Scenario, 'identities'>): void {
+  if (identities?.kind !== 'command' && identities?.kind !== 'url') return;
+  throw new ExpectedError(
+    'identities',
+    `Agents ask no ${identities.kind === 'command' ? 'command' : 'token endpoint'} for identities: make a file of them before, name it as identities.file, and it goes along; or write a rule with the signing key.`,
+  );
+}

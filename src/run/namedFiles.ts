@@ -8,7 +8,7 @@ import { nodeAt, outlineOf, unquotedValue, type Outline } from '../scenario/text
 import { lookIntoRows } from '../targets/lookIntoRows';
 import { partsOf } from '../usecases/ownArguments';
 import type { Parameters } from '../usecases/parameters';
-import { readNamedFile } from './textFile';
+import { readNamedFile } from './scenarioFile';
 
 interface NamedFile {
   readonly name: string;

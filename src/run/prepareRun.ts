@@ -12,15 +12,21 @@ import { planForMachine, type PlanDeps } from '../engine/lead/machineLimits';
 import type { Run } from '../engine/lead/run';
 import type { StepSource } from '../engine/lead/stepSource';
 import type { Scenario } from '../scenario/scenario';
-import { withIdentities, type OpenTarget, type TargetContext } from '../targets/target';
-import { askForAll, refuseCalls, rowNotes } from './identityNotes';
-import { agreeToRun } from './consent/agreeToRun';
-import { redirectQuestion } from './consent/reach';
+import {
+  withIdentities,
+  type OpenTarget,
+  type TargetContext,
+  type IdentityCalls,
+} from '../targets/target';
+import { refuseCalls } from './agentFiles';
+import { redirectQuestion, contactsBeyond, questionOf, reachOf } from './reach';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
-import type { Observer } from './observe/openObserver';
-import { observerOf } from './observing';
-import { isReplay, refuseReplays } from './isReplay';
+import type { ObserveContext, Observer } from './observe/openObserver';
+import { isReplay, refuseReplays } from './scenarioFile';
 import type { RunRequest, Shell } from './shell';
+import type { Endpoint } from '../base/endpoint';
+import type { Translate } from '../base/text';
+import { formatCount } from '../base/units';
 
 /** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
 export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
@@ -197,4 +203,83 @@ export async function folderIn(
     if (error instanceof ExpectedError) return error.message;
     throw error;
   }
+}
+
+/** Loaded by runs that observe something only. @throws ExpectedError `missing-reference` */
+export async function observerOf(
+  scenario: Scenario,
+  { context, say, t }: Pick<Shell, 'say' | 't'> & { readonly context: ObserveContext },
+): Promise<Observer | undefined> {
+  if (scenario.observe === undefined) return undefined;
+  const { openObserver } = await import('./observe/openObserver.js');
+  return openObserver(scenario, context, { warn: (text) => say('warning', text), t });
+}
+
+/** Between two words on how far it is. */
+const sayEveryMs = 5000;
+
+async function askForAll(
+  calls: IdentityCalls,
+  { say, t }: Pick<Shell, 'say' | 't'>,
+): Promise<void> {
+  let saidMs = performance.now();
+  const problem = await calls.all((done, count) => {
+    const nowMs = performance.now();
+    if (nowMs - saidMs < sayEveryMs) return;
+    saidMs = nowMs;
+    say('note', t('{0} of {1} identities are made.', formatCount(done), formatCount(count)));
+  });
+  if (problem !== undefined) say('warning', problem);
+}
+
+/** Where there are more connections than rows. */
+export function rowNotes(
+  { personal }: Pick<Endpoint, 'personal'>,
+  called: number | undefined,
+  connections: number,
+  t: Translate,
+): string[] {
+  const { identities, data } = personal ?? {};
+  const rows = identities?.kind === 'rows' ? identities.rows.length : identities?.count;
+  const own = called ?? rows;
+  const ofData = data?.shared === true ? undefined : data?.rows.length;
+  const isFew = (count: number | undefined): count is number =>
+    count !== undefined && count < connections;
+  const values = (count: number): [string, string] => [
+    formatCount(connections),
+    formatCount(count),
+  ];
+  const notes: string[] = [];
+  if (isFew(own))
+    notes.push(
+      own === 1
+        ? t('{0} connections share {1} identity.', ...values(own))
+        : t(
+            '{0} connections share {1} identities: after the last comes the first.',
+            ...values(own),
+          ),
+    );
+  if (isFew(ofData))
+    notes.push(
+      ofData === 1
+        ? t('{0} connections share {1} row of data.', ...values(ofData))
+        : t(
+            '{0} connections share {1} rows of data: after the last comes the first.',
+            ...values(ofData),
+          ),
+    );
+  return notes;
+}
+
+/** Before anything is contacted or executed. @throws ExpectedError `not-confirmed` */
+export async function agreeToRun(
+  scenario: Scenario,
+  { confirm, context, also }: Pick<Shell, 'confirm' | 'context' | 'also'>,
+): Promise<void> {
+  if (confirm === undefined) return;
+  const reach = reachOf(scenario, context, { also: also ?? [] });
+  const isQuiet = reach.programs.length === 0 && contactsBeyond(reach).length === 0;
+  if (isQuiet && scenario.unlikeRecording === undefined) return;
+  if (!(await confirm(questionOf(scenario, reach), scenario)))
+    throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
 }

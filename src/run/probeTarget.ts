@@ -9,6 +9,9 @@ import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
 import type { ScenarioParser } from './scenarioFile';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { HubDialect } from '../base/message';
 
 /** What a probe is made of; tests put fakes in its place. */
 export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
@@ -89,4 +92,13 @@ export async function probeTarget(
   } finally {
     await target.dispose();
   }
+}
+
+/**
+ * C# for a hub that answers every use case of a dialect, of ASP.NET Core or of ASP.NET SignalR, which has no streams.
+ * @param serverScript a bundle, beside whose folder the code lies
+ */
+export function hubCode(serverScript: string, dialect: HubDialect, classic = false): string {
+  const name = `${classic ? 'classic.' : ''}${dialect}.cs`;
+  return readFileSync(path.join(path.dirname(serverScript), '..', 'media', 'hub', name), 'utf8');
 }

@@ -9,7 +9,7 @@ import { openReplay, type OpenedReplay } from '../record/replay/openReplay';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import type { TargetContext } from '../targets/target';
 import { callsOf, sessionStepsOf } from '../usecases/sessionSteps';
-import { isReplay } from './isReplay';
+import { isReplay } from './scenarioFile';
 
 /** A scenario whose recordings are read. */
 export interface Replays {

@@ -3,16 +3,29 @@ import type { Translate } from '../base/text';
 import { ExpectedError } from '../base/expectedError';
 import { pause } from '../engine/pause';
 import type { Bus } from '../agents/bus/bus';
-import { busOf, removeNamed } from '../agents/kubernetes/clusterRuns';
-import { bundleOf, newBusKeys, RunInCluster, troublesOf } from '../agents/kubernetes/clusterRun';
+import {
+  busOf,
+  removeNamed,
+  bundleOf,
+  newBusKeys,
+  RunInCluster,
+  troublesOf,
+} from '../agents/kubernetes/clusterRuns';
 import { checkBeforeRun } from '../agents/kubernetes/examineCluster';
 import { type ClusterWords, Kubectl } from '../agents/kubernetes/kubectl';
 import type { ClusterRun } from '../agents/kubernetes/manifest';
 import { subjectsOf } from '../agents/messages';
 import { isOver } from '../agents/view/viewRun';
 import type { StopReason } from '../engine/lead/run';
-import { connectBus } from './connectBus';
-import type { FinishedRun } from './keepResult';
+import {
+  connectBus,
+  asTextWords,
+  readNamedFiles,
+  secretFiles,
+  secretInText,
+  refuseCalls,
+} from './agentFiles';
+import type { FinishedRun } from './runSession';
 import {
   viewSession,
   type ViewedRun,
@@ -28,9 +41,7 @@ import type { Scenario } from '../scenario/scenario';
 import { referencesIn, resolveReferences, secretVariable } from '../scenario/target/references';
 import { hostsOf, mapTargetTexts } from '../scenario/target/targetKinds';
 import type { TargetContext } from '../targets/target';
-import { asTextWords, readNamedFiles, secretFiles, secretInText } from './agentFiles';
-import { refuseCalls } from './identityNotes';
-import { refuseReplays } from './isReplay';
+import { refuseReplays } from './scenarioFile';
 
 /** What goes to a cluster of a scenario that runs there. */
 

@@ -1,17 +1,28 @@
 import path from 'node:path';
-import { fill, english, type Translate } from '../base/text';
 import { joinWords, say, sentence, type Words } from '../base/sentence';
-import { formatBytes, formatCount, formatDurationMs } from '../base/units';
-import { emulatedBy, type Emulated } from '../results/result';
-import type { StepProgress } from '../measure/snapshot';
+import { fill, english, type Translate } from '../base/text';
+import { formatBytes, formatCount, formatDurationMs, plural } from '../base/units';
+import { emulatedBy, type Emulated, type Result } from '../results/result';
+import type { StepProgress, Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
-import { peakSenders, maximumSteps, repeatCount, stepCount } from '../scenario/steps';
+import {
+  peakSenders,
+  maximumSteps,
+  repeatCount,
+  scenarioAtSearchValue,
+  stepCount,
+  stepsOf,
+} from '../scenario/steps';
 import { intervalMsOf, largestGroup } from '../usecases/parameters';
 import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/useCase';
 import { callsEachInterval } from '../usecases/sessionSteps';
 import { emulatedTexts, howTexts } from '../measure/show/panelStrings';
+import { folderOf, readSamples, type StoredRun } from '../results/readResult';
+import { samplesFile } from '../results/resultFolder';
+import { formatBandwidth } from '../capacity/capacityWords';
+import { stepRates } from '../capacity/load/loadOf';
 
 const mostEntries = 10;
 
@@ -150,3 +161,73 @@ export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
+
+/** Samples come once a second, and the last one as connections begin to close. */
+const usualGapMs = 2000;
+
+/** Has a hundred lines of most runs; where it has no whole one, the file is read from its begin. */
+const tailBytes = 128 * 1024;
+
+/** That samples end before the run did, in a sentence; undefined when they do not. `last` is the last of them. */
+export function samplesEndWords(
+  { startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>,
+  { atMs, phase }: Pick<Snapshot, 'atMs' | 'phase'>,
+): string | undefined {
+  const endMs = Date.parse(endedAt) - Date.parse(startedAt);
+  const closed = phase === 'closing' || phase === 'done';
+  if (closed || endMs - atMs <= usualGapMs) return undefined;
+  return `The samples end at ${clock(Math.max(0, atMs / 1000))} of ${clock(endMs / 1000)}: the rest of the file is missing or damaged.`;
+}
+
+/** The same for a stored run; none for one that was interrupted, of which nobody knows the end, or has no samples at all. */
+export async function samplesProblem(run: StoredRun): Promise<string | undefined> {
+  if (run.kind === 'interrupted') return undefined;
+  const file = path.join(folderOf(run), samplesFile);
+  const last = (await lastOf(file, tailBytes)) ?? (await lastOf(file));
+  return last && samplesEndWords(run.result, last);
+}
+
+async function lastOf(file: string, mostBytes?: number): Promise<Snapshot | undefined> {
+  let last: Snapshot | undefined;
+  for await (const sample of readSamples(file, mostBytes)) last = sample;
+  return last;
+}
+
+/** Of the last step. */
+interface LoadNumbers {
+  readonly connections: number;
+  readonly inPerSecond: number;
+  readonly outPerSecond: number;
+  readonly bytesPerSecond: number;
+  readonly durationS: number;
+}
+
+export function loadNumbers(given: Scenario): LoadNumbers {
+  const { search } = given;
+  // What is asked about is the highest load that a search may come to.
+  const scenario = search === undefined ? given : scenarioAtSearchValue(given, search.to);
+  const steps = stepsOf(scenario);
+  const last = steps.at(-1);
+  const rates = last && stepRates(scenario, last);
+  const rampS = scenario.connections / scenario.arrivingRate;
+  const stepMs = scenario.warmupMs + scenario.singleStepDurationMs + scenario.drainMs;
+  const stepsS = (repeatCount(given) * steps.length * stepMs) / 1000;
+  return {
+    connections: scenario.connections,
+    inPerSecond: rates?.inMessages ?? 0,
+    outPerSecond: rates?.outMessages ?? 0,
+    bytesPerSecond: rates?.bytes ?? 0,
+    durationS: search ? search.budgetMs / 1000 : rampS + stepsS,
+  };
+}
+
+/** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (41.8 MB/s), for about 3 min`. */
+export function loadNumbersWords(load: LoadNumbers): string {
+  const connections = plural(load.connections, 'connection');
+  const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
+  if (load.inPerSecond + load.outPerSecond === 0) return `${connections}, no messages, ${duration}`;
+  const rates = `up to ${formatCount(load.inPerSecond, decimals(load.inPerSecond))} msg/s in and ${formatCount(load.outPerSecond, decimals(load.outPerSecond))} msg/s out (${formatBandwidth(load.bytesPerSecond)})`;
+  return `${connections}, ${rates}, ${duration}`;
+}
+
+const decimals = (value: number): number => (Number.isInteger(value) || value >= 100 ? 0 : 1);

@@ -4,7 +4,7 @@ import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { TargetContext } from '../targets/target';
 import type { TargetQuestions } from './askTarget';
-import type { Contact, RunQuestion } from './consent/reach';
+import type { Contact, RunQuestion } from './reach';
 
 export interface RunRequest {
   /** File name of the scenario, for people and for the name of the result folder. */

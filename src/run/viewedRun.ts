@@ -6,7 +6,7 @@ import type { Bus } from '../agents/bus/bus';
 import type { RunTitle } from '../agents/messages';
 import { viewRun } from '../agents/view/viewRun';
 import type { writeCounters } from '../results/counters/counterFile';
-import { keepResult, SnapshotStore, type FinishedRun } from './keepResult';
+import { keepResult, SnapshotStore, type FinishedRun } from './runSession';
 import type { Observer } from './observe/openObserver';
 import { firstFolder } from './prepareRun';
 import { readScenario, type ScenarioParser } from './scenarioFile';

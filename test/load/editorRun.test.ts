@@ -17,7 +17,7 @@ import { readResult } from '../../src/results/readResult';
 import { editorShell } from '../fakes/editorShell';
 import { letWorkerDie } from '../fakes/letWorkerDie';
 import { startHubHere, withHub, type HubHere } from '../fakes/loadHub';
-import { loadHosts } from '../../src/run/consent/reach';
+import { loadHosts } from '../../src/run/reach';
 
 const scenarioText = (url: string, durationS: number): string => `config:
   target: ${url}

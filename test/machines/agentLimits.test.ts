@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { exitCode } from '../../src/cli/exitCode';
 import { subjectsOf } from '../../src/agents/messages';
-import { connectBus } from '../../src/run/connectBus';
+import { connectBus } from '../../src/run/agentFiles';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 
 /** What an agent has, and somebody on the bus asks for. */

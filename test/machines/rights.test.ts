@@ -7,7 +7,7 @@ import type { Bus } from '../../src/agents/bus/bus';
 import { connectNats } from '../../src/agents/bus/natsBus';
 import { agentUser, busConfig, leadUser } from '../../src/agents/kubernetes/manifest';
 import { inboxOf, streamOf, subjectsOf } from '../../src/agents/messages';
-import { connectBus } from '../../src/run/connectBus';
+import { connectBus } from '../../src/run/agentFiles';
 import { until } from '../fakes/until';
 import { NatsServer } from './natsServer';
 

@@ -19,8 +19,7 @@ import { machineClock } from '../../engine/machineClock';
 import type { Scenario } from '../../scenario/scenario';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import type { OpenTarget } from '../../targets/target';
-import type { Bus } from '../bus/bus';
-import { InOrder, LogWriter } from '../bus/logWriter';
+import { type Bus, InOrder, LogWriter } from '../bus/bus';
 import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
   type AgentFact,

@@ -1,11 +1,111 @@
-import { deferred } from '../../base/async';
+import { deferred, inBackground, type Disposable, Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { resultOf, sampleOf } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import type { Bus } from '../bus/bus';
-import { readViewMessage, type RunTitle, subjectsOf, usualSilenceMs } from '../messages';
-import { watchLead } from './leadWatch';
+import { type Bus, LogWriter } from '../bus/bus';
+import {
+  readViewMessage,
+  type RunTitle,
+  subjectsOf,
+  usualSilenceMs,
+  type RunSubjects,
+  cutToShow,
+  encode,
+  type ViewContent,
+  type ViewMessage,
+} from '../messages';
+import type { StopReason } from '../../engine/lead/run';
+
+/** Characters of a result in one message: the bus takes a megabyte. */
+const partLength = 200_000;
+/** A result that nobody fetches is given up. */
+const keptMs = 10 * 60_000;
+
+/** Puts what people see of a run on the bus, where it can be looked at from elsewhere, now or later. */
+export class RunPublisher {
+  private readonly writer: LogWriter;
+  private readonly answering: readonly Disposable[];
+  private readonly stopEmitter = new Emitter<StopReason>();
+  private isStopped = false;
+  /** Somebody who looks at the run wants it to end in order; once. */
+  readonly onStop = this.stopEmitter.event;
+  private readonly viewed = deferred();
+
+  constructor(bus: Bus, subjects: RunSubjects) {
+    this.writer = new LogWriter(bus, subjects.view, 'view');
+    // From the begin: whoever looks may have the end before this process comes to wait for it.
+    this.answering = [
+      bus.answer(subjects.seen, () => {
+        this.viewed.resolve();
+        return '';
+      }),
+      bus.answer(subjects.stop, (reason) => {
+        // An answer to another question may have been sent here.
+        if (reason !== 'stopped' && reason !== 'interrupted') return undefined;
+        // Whoever has missed the answer asks again.
+        if (!this.isStopped) this.stopEmitter.fire(reason);
+        this.isStopped = true;
+        return '';
+      }),
+    ];
+  }
+
+  gathered(nodes: readonly string[], agents: number): void {
+    this.say({ type: 'gathered', nodes, agents });
+  }
+
+  title(title: RunTitle): void {
+    this.say({ type: 'title', ...title });
+  }
+
+  snapshot(snapshot: Snapshot): void {
+    this.say({ type: 'snapshot', snapshot: JSON.stringify(snapshot) }, false);
+  }
+
+  result(result: Result): void {
+    const text = JSON.stringify(result);
+    for (let at = 0; at < text.length; at += partLength) {
+      const isLast = at + partLength >= text.length;
+      this.say({
+        type: 'result',
+        isFirst: at === 0,
+        isLast,
+        text: text.slice(at, at + partLength),
+      });
+    }
+  }
+
+  failed(text: string): void {
+    this.say({ type: 'failed', text: cutToShow(text) });
+  }
+
+  /** Waits until somebody has seen the end, for ten minutes at most; whether somebody has. */
+  async seen(withinMs = keptMs): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), withinMs);
+    });
+    const published = this.writer.empty(withinMs);
+    const wasSeen = await Promise.race([
+      late,
+      published.then(() => this.viewed.promise.then(() => true)),
+    ]);
+    clearTimeout(timer);
+    for (const answering of this.answering) answering.dispose();
+    this.writer.stop();
+    return wasSeen;
+  }
+
+  /** The bus has come back without the log: begin and end are put again, what was shown between them is not. */
+  renewed(): void {
+    this.writer.again();
+  }
+
+  private say(message: ViewContent, isKept = true): void {
+    this.writer.add((number) => encode({ number, ...message } satisfies ViewMessage), isKept);
+  }
+}
 
 interface RunViewer {
   /** Machines of the agents that have come, of so many that are waited for. */
@@ -89,3 +189,43 @@ export async function viewRun(
 /** Whether this is why a run has ended without a result. */
 export const isOver = (error: unknown): error is ExpectedError =>
   error instanceof ExpectedError && ['run-failed', 'run-lost'].includes(error.code);
+
+const leadLookEveryMs = 1000;
+/** Between two looks: a process that was stopped, or a machine that slept. */
+const deafMs = 2 * leadLookEveryMs;
+
+/** Calls `lost` once, when the process that leads a run has been silent for as long as its agents wait for it. */
+export function watchLead(
+  bus: Bus,
+  { alive, log }: RunSubjects,
+  lost: () => void,
+  silenceMs = usualSilenceMs,
+): Disposable {
+  let silentMs = 0;
+  let lookedMs = performance.now();
+  let isOver = false;
+  const hearing = bus.hear(alive, () => {
+    silentMs = 0;
+  });
+  const look = async (): Promise<void> => {
+    const nowMs = performance.now();
+    const passedMs = nowMs - lookedMs;
+    lookedMs = nowMs;
+    if (bus.isConnected && passedMs <= deafMs) silentMs += passedMs;
+    if (silentMs < silenceMs) return;
+    // A link may be broken without noticing it: then the bus does not answer either.
+    const isThere = await bus.hasLog(log).catch(() => undefined);
+    if (isThere === undefined) silentMs = 0;
+    else if (silentMs >= silenceMs && !isOver) {
+      end();
+      lost();
+    }
+  };
+  const timer = setInterval(() => inBackground(look()), leadLookEveryMs);
+  const end = (): void => {
+    isOver = true;
+    clearInterval(timer);
+    hearing.dispose();
+  };
+  return { dispose: end };
+}

@@ -8,7 +8,7 @@ import {
   type SeenRun,
 } from '../../agents/kubernetes/clusterRuns';
 import { ClusterView, type ClusterPlace } from '../../agents/kubernetes/clusterView';
-import { waitingAgents, type WaitingAgent } from '../../agents/view/waitingAgents';
+import { waitingAgents, type WaitingAgent } from '../../agents/coordinate/gatherAgents';
 import { redactText } from '../../results/redact';
 import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';

@@ -3,7 +3,7 @@ import { deferred } from '../../base/async';
 import { english, jsonDocument } from '../../base/text';
 import { verdictSentence } from '../../measure/show/verdictSentence';
 import type { Bus } from '../../agents/bus/bus';
-import type { FinishedRun } from '../../run/keepResult';
+import type { FinishedRun } from '../../run/runSession';
 import {
   viewSession,
   type ViewedRun,

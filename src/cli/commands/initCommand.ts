@@ -2,12 +2,14 @@ import { ExpectedError } from '../../base/expectedError';
 import { services } from '../../base/serviceTraits';
 import { presetOf, type GroupShape, type PresetChoice } from '../../capacity/start/preset';
 import { didYouMean } from '../../scenario/text/words';
-import { isReplay } from '../../run/isReplay';
+import { isReplay } from '../../run/scenarioFile';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { needsApplication, type UseCase } from '../../usecases/useCase';
 import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
-import { writeMade } from '../newFile';
+import path from 'node:path';
+import { createFile, replaceFile } from '../../results/safeFiles';
+import { fileProblem } from '../../results/resultFolder';
 
 interface InitFlags {
   /** Absent: one that the service runs by itself. */
@@ -58,3 +60,23 @@ function useCaseNamed(name: string): UseCase {
     `There is no use case "${name.slice(0, 60)}".${question} Known are ${names.join(', ')}.`,
   );
 }
+
+/** Writes what a command has made; in place of a file that is there only with --force. @throws ExpectedError with that code */
+export async function writeMade(
+  text: string,
+  { file, force = false }: { readonly file: string; readonly force?: boolean },
+  code: string,
+  { cwd }: Pick<ProcessIo, 'cwd'>,
+): Promise<void> {
+  try {
+    await (force ? replaceFile : createFile)(path.resolve(cwd, file), text);
+  } catch (cause) {
+    const system = (cause as NodeJS.ErrnoException).code;
+    const why = system === 'ENOENT' ? 'there is no such folder' : fileProblem(cause);
+    const message = system === 'EEXIST' ? takenWords(file) : `${file} cannot be written: ${why}.`;
+    throw new ExpectedError(code, message, { cause });
+  }
+}
+
+export const takenWords = (file: string): string =>
+  `There is a file ${file} already. Name another one, or replace it with --force.`;

@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import { Crew } from '../../agents/coordinate/crew';
 import { mostMessageBytes, newRunId, subjectsOf } from '../../agents/messages';
-import { RunPublisher } from '../../agents/view/publishRun';
+import { RunPublisher } from '../../agents/view/viewRun';
 import type { Bus } from '../../agents/bus/bus';
 import type { StopReason } from '../../engine/lead/run';
 import type { Scenario } from '../../scenario/scenario';
@@ -13,10 +13,9 @@ import {
   secretFiles,
   secretInText,
 } from '../../run/agentFiles';
-import { agreeToRun } from '../../run/consent/agreeToRun';
-import { refuseCalls } from '../../run/identityNotes';
-import { refuseReplays } from '../../run/isReplay';
-import type { RunParts } from '../../run/prepareRun';
+import { agreeToRun, type RunParts } from '../../run/prepareRun';
+import { refuseCalls } from '../../run/agentFiles';
+import { refuseReplays } from '../../run/scenarioFile';
 import type { RunRequest, Shell } from '../../run/shell';
 import { SignalError, type EndingSignal } from '../exitCode';
 import { nodeVariable } from './agentCommand';

@@ -4,15 +4,15 @@ import { english } from '../../base/text';
 import { type ClusterPlace, ClusterView } from '../../agents/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
-import { questionOf, reachOf } from '../../run/consent/reach';
-import { observerOf } from '../../run/observing';
+import { questionOf, reachOf } from '../../run/reach';
+import { observerOf } from '../../run/prepareRun';
 import {
   type ClusterParts,
   clusterRunOf,
   type ClusterWishes,
   runInCluster,
 } from '../../run/runInCluster';
-import { readNamedFile } from '../../run/textFile';
+import { readNamedFile } from '../../run/scenarioFile';
 import type { ViewParts } from '../../run/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
@@ -21,7 +21,7 @@ import { ShownRun, busName, showRun, type ShowFlags } from './attachCommand';
 import { confirmLoad } from './confirmLoad';
 import { gatheredLine } from './onHosts';
 import { busOf } from '../../agents/kubernetes/clusterRuns';
-import { connectBus } from '../../run/connectBus';
+import { connectBus } from '../../run/agentFiles';
 import {
   type ClusterAccess,
   type ClusterWords,

@@ -3,6 +3,7 @@ import { visibleJson } from '../../base/text';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
+import { jsonDocument } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';
@@ -16,22 +17,25 @@ import {
   type RunningRecording,
 } from '../../record/startRecording';
 import { watchRecording, type RecordWatcher } from '../../record/watchRecording';
-import { importRecording } from '../../run/importRecording';
+import { importRecording, type ImportedScenario } from '../../run/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
 import { exitCode } from '../exitCode';
-import { printable } from '../views/line';
+import { printable, wrapped } from '../views/line';
 import type { EstimateDeps } from './estimateCommand';
-import { reportImported } from './importCommand';
-import { canColour, canRedraw, type ProcessIo } from '../io';
-import { takenWords } from '../newFile';
+import { canColour, canRedraw, type ProcessIo, widthOf } from '../io';
+import { takenWords, writeMade } from './initCommand';
 import {
   createLiveRecordView,
   createPlainRecordView,
   type RecordTitle,
   type RecordView,
 } from '../views/recordView';
+import { findingsTable } from '../../record/analyse/findings';
+import { openImportFile } from '../../record/read/openImportFile';
+import { secretVariable } from '../../scenario/target/references';
+import { importCounters } from './storedRuns';
 
-export interface RecordFlags {
+interface RecordFlags {
   readonly target: string;
   readonly port: number;
   readonly out?: string;
@@ -222,4 +226,65 @@ async function conclude(conclusion: Conclusion): Promise<number> {
   const { json = false, force = false, exitWithStdin = false } = flags;
   if (exitWithStdin) stdout.write(`${JSON.stringify({ wrote: files })}\n`);
   return reportImported(imported, { out, json, force }, io);
+}
+
+interface ImportFlags {
+  readonly json?: boolean;
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+/** Makes a scenario of a recording, or the summary of a counter file. @throws ExpectedError */
+export async function importCommand(
+  file: string,
+  flags: ImportFlags,
+  io: ProcessIo,
+  deps: EstimateDeps,
+): Promise<number> {
+  const read = await openImportFile(file);
+  if (read === undefined) return importCounters(file, flags, io);
+  const model = await deps.capacity();
+  const imported = await importRecording(read, deps.parseScenario, model);
+  for (const note of read.notes()) io.stderr.write(`warning: ${printable(note)}\n`);
+  return reportImported(imported, flags, io);
+}
+
+/** The scenario to a file or standard output, what was recognised and the estimate to standard error. */
+async function reportImported(
+  imported: ImportedScenario,
+  { out, json = false, force }: ImportFlags,
+  { stdout, stderr, cwd }: ProcessIo,
+): Promise<number> {
+  const { yaml, found, problems, estimate, noEstimate, unlike } = imported;
+  if (out !== undefined) await writeMade(yaml, { file: out, force }, 'import-file', { cwd });
+  const width = Math.min(100, widthOf(stderr));
+  const size =
+    estimate === undefined
+      ? `No estimate: ${noEstimate ?? 'the scenario has problems'}`
+      : `Estimate: ${estimate.unit === null ? 'no size of the guide fits' : `Unit ${estimate.unit}`}, ${estimate.binding.text}`;
+  const lines = [
+    ...(unlike === undefined
+      ? []
+      : [...wrapped(`warning: ${unlike}`, width, '  ').map(({ text }) => text), '']),
+    ...findingsTable(found, width, secretVariable),
+    '',
+    ...wrapped(size, width, '  ').map(({ text }) => text),
+    ...problems
+      .filter(({ severity }) => severity === 'error')
+      .slice(0, 5)
+      .map(({ message }) => `warning: correct the scenario: ${message}`),
+    ...(out === undefined ? [] : [`wrote ${out}`]),
+  ];
+  stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  if (json)
+    stdout.write(
+      jsonDocument({
+        found,
+        unlike,
+        estimate,
+        ...(out === undefined ? { yaml } : { out }),
+      }),
+    );
+  else if (out === undefined) stdout.write(yaml);
+  return exitCode.done;
 }

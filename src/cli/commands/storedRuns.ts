@@ -12,9 +12,9 @@ import {
 } from '../../results/counters/counterSummary';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';
+import { comparisonMarkdown } from '../../run/export/summaryMarkdown';
 import { exported, writeReport } from '../../run/export/exporters';
-import { samplesProblem } from '../../run/export/samplesEnd';
+import { samplesProblem } from '../../run/runWords';
 import { exitCode, exitCodeOfComparison } from '../exitCode';
 import { canColour, type ProcessIo, widthOf } from '../io';
 import { comparisonScreen } from '../views/comparisonScreen';

@@ -8,7 +8,7 @@ import type { ResultEntry, FoundResults, KnownEntry } from './resultEntry';
 import type { ResultNode } from './resultNodes';
 
 const files = {
-  reading: () => import(/* webpackChunkName: "features" */ '../../run/textFile.js'),
+  reading: () => import(/* webpackChunkName: "features" */ '../../run/scenarioFile.js'),
   writing: () => import(/* webpackChunkName: "features" */ '../../results/safeFiles.js'),
 };
 

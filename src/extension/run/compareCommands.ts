@@ -5,7 +5,7 @@ import { keepBaseline } from '../../results/compare/baseline';
 import { readBaselines } from '../../results/historyFiles';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { comparisonMarkdown } from '../../run/export/comparisonMarkdown';
+import { comparisonMarkdown } from '../../run/export/summaryMarkdown';
 import { t, inBackground } from '../log';
 import { say } from '../notices';
 import { comparedRuns, startComparisonSession } from '../panel/comparedRuns';

@@ -8,9 +8,9 @@ import type { Result } from '../../results/result';
 import type { StopReason } from '../../engine/lead/run';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { questionOf, reachOf } from '../../run/consent/reach';
-import type { FinishedRun } from '../../run/keepResult';
-import { observerOf } from '../../run/observing';
+import { questionOf, reachOf } from '../../run/reach';
+import type { FinishedRun } from '../../run/runSession';
+import { observerOf } from '../../run/prepareRun';
 import {
   attachInCluster,
   clusterRunOf,

@@ -11,7 +11,7 @@ import type { Override } from '../../scenario/read/overrides';
 import { targetRole } from '../../scenario/target/targetKinds';
 import type { MissingMethods } from '../../run/askTarget';
 import { summaryMarkdown } from '../../run/export/summaryMarkdown';
-import { readNamedFile } from '../../run/textFile';
+import { readNamedFile } from '../../run/scenarioFile';
 import { startTimes, type Saying } from '../../run/shell';
 import { errorText, type Log, t, inBackground } from '../log';
 import { ask, offer, say, sayBriefly, showWhile } from '../notices';

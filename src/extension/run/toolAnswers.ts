@@ -4,9 +4,8 @@ import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { positionAt } from '../../scenario/problem';
-import { reachLines, reachOf } from '../../run/consent/reach';
-import { loadNumbers, loadNumbersWords } from '../../run/loadNumbers';
-import { loadWords } from '../../run/runWords';
+import { reachLines, reachOf } from '../../run/reach';
+import { loadNumbers, loadNumbersWords, loadWords } from '../../run/runWords';
 import { estimateOf } from '../language/analyseScenario';
 import { validScenario } from './runTexts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Override } from '../../scenario/read/overrides';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { loadNumbers } from '../../run/loadNumbers';
+import { loadNumbers } from '../../run/runWords';
 import { isAzure } from '../../base/serviceTraits';
 
 export async function exampleScenarios(folder: string) {

@@ -12,9 +12,8 @@ import {
 import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/outline';
 import type { MissingMethods } from '../../run/askTarget';
-import { probeTarget, type ProbeParts } from '../../run/probeTarget';
-import { hubCode } from '../../run/bundles/hubCode';
-import { readNamedFile } from '../../run/textFile';
+import { probeTarget, type ProbeParts, hubCode } from '../../run/probeTarget';
+import { readNamedFile } from '../../run/scenarioFile';
 import { openTarget, probeTargetOf } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { contractMethods } from '../../usecases/registry';

@@ -72,7 +72,7 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'hlog', extension: 'hlog', words: 'the histograms of the steps' },
     write: async ({ result }, samples) =>
-      (await import(/* webpackChunkName: "run" */ './histogramLog.js')).histogramLog(
+      (await import(/* webpackChunkName: "run" */ './stepsCsv.js')).histogramLog(
         result,
         await samples(),
       ),

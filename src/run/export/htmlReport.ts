@@ -30,10 +30,11 @@ import {
 import { panelStrings } from '../../measure/show/panelStrings';
 import { reportedPart, type InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf } from '../runWords';
-import { samplesEndWords } from './samplesEnd';
-import { lineSample, svgChart, type SvgLine } from './svgChart';
+import { loadWords, marksOf, samplesEndWords } from '../runWords';
 import {
+  lineSample,
+  svgChart,
+  type SvgLine,
   chartSize,
   chartsOverTime,
   evenAxis,

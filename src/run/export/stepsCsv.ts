@@ -1,9 +1,14 @@
 import { agentColumns } from '../../measure/show/agentTable';
 import { callRows } from '../../measure/show/callTable';
 import { columnsOf, entryRows, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
-import type { AgentSummary } from '../../measure/summary';
+import type { AgentSummary, MessageSummary } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import { marksOf } from '../runWords';
+import { ExpectedError } from '../../base/expectedError';
+import { decodeHistogram } from '../../measure/histogram';
+import { stepBands } from '../../measure/show/timeSeries';
+import type { Snapshot } from '../../measure/snapshot';
+import { plainLine } from './plainText';
 
 /**
  * The steps of a result as CSV (RFC 4180) with a line of names; every value is a number or a fixed word, in the
@@ -80,3 +85,56 @@ const machine = (name: string): string => name.replace(/^\W+|[^\w.:-]/g, '').sli
 /** A name of a file that may come from anywhere: letters, digits and blanks, never a formula. */
 const word = (name: string, others = /[^A-Za-z0-9 ]/g): string =>
   name.replace(others, '').trim().slice(0, 60);
+
+/**
+ * The steps as an HdrHistogram log, for its readers and plotters: one interval for each step, with the
+ * latencies of all that was received, in microseconds from the intended time. Use cases of a mix are tagged
+ * with their names. Source: HdrHistogram, `HistogramLogWriter`, log format 1.3.
+ *
+ * @param snapshots say when steps began; without them they are taken to follow each other at the end
+ */
+export function histogramLog(result: Result, snapshots: readonly Snapshot[]): string {
+  const { startedAt, endedAt, steps } = result;
+  const startS = Date.parse(startedAt) / 1000;
+  const begun = new Map(stepBands(snapshots).map(({ index, fromS }) => [index, fromS]));
+  let followsS = Math.max(0, Date.parse(endedAt) / 1000 - startS - totalSeconds(result));
+  const lines = [
+    '#[Histogram log format version 1.3]',
+    `#[StartTime: ${startS.toFixed(3)} (seconds since epoch), ${new Date(startS * 1000).toISOString()}]`,
+    '#[Values are microseconds; the maximum of an interval is in milliseconds]',
+    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+  ];
+  for (const { index, seconds, entries = [], ...step } of steps) {
+    const fromS = begun.get(index) ?? followsS;
+    followsS = fromS + seconds;
+    const line = (measured: Measured, tag = ''): string => {
+      const encoded = readable(measured);
+      if (encoded === undefined) return `# Step ${index}: its histogram cannot be read.`;
+      const maxMs = measured.latencyUs.max / 1000;
+      const numbers = [fromS, seconds, maxMs].map((value) => value.toFixed(3));
+      return `${tag}${numbers.join(',')},${encoded}`;
+    };
+    lines.push(line(step), ...entries.map((entry) => line(entry, `Tag=${tagOf(entry.name)},`)));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+type Measured = Pick<MessageSummary, 'histogram' | 'latencyUs'>;
+
+const totalSeconds = ({ steps }: Pick<Result, 'steps'>): number =>
+  steps.reduce((sum, { seconds }) => sum + seconds, 0);
+
+/** One that was damaged, or put there by somebody, is not handed on. */
+function readable({ histogram }: Measured): string | undefined {
+  try {
+    decodeHistogram(histogram);
+    return histogram.trim();
+  } catch (error) {
+    if (error instanceof ExpectedError) return undefined;
+    throw error;
+  }
+}
+
+/** Neither blanks nor commas, which part fields. */
+const tagOf = (name: string): string =>
+  plainLine(name, 60).replace(/[^\p{L}\p{N}._-]+/gu, '_') || 'entry';

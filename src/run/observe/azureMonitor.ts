@@ -42,7 +42,7 @@ const mostPoints = 1440;
 const mostMs = 15_000;
 
 /** What a test puts in the place of Azure. */
-export interface AzureParts {
+interface AzureParts {
   readonly options?: MetricsClientOptions;
   readonly token?: (scope: string) => Promise<{ token: string; expiresAtMs: number }>;
 }

@@ -197,7 +197,7 @@ function reasonOf(error: unknown): string {
 
 /** A server with thousands of series answers with less. */
 export const mostBytes = 8 * 1024 * 1024;
-export const mostMs = 3000;
+const mostMs = 3000;
 
 /**
  * Redirects are not followed: a token would go to somebody else.

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { subjectsOf } from '../../../src/agents/messages';
-import { RunPublisher } from '../../../src/agents/view/publishRun';
-import { viewRun } from '../../../src/agents/view/viewRun';
+import { RunPublisher, viewRun } from '../../../src/agents/view/viewRun';
 import { countsOf, stepSampleOf } from '../../fakes/sample';
 import { VirtualTime } from '../../fakes/virtualTime';
 import { MemoryBus } from './memoryBus';

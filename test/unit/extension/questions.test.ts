@@ -3,7 +3,7 @@ import { english } from '../../../src/base/text';
 import { EditorState } from '../../../src/extension/editorState';
 import type * as Questions from '../../../src/extension/questions';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { contactsBeyond, questionOf, reachOf } from '../../../src/run/consent/reach';
+import { contactsBeyond, questionOf, reachOf } from '../../../src/run/reach';
 import { withVscode } from '../../fakes/fakeVscode';
 import { memento } from '../../fakes/memento';
 

@@ -10,7 +10,7 @@ import {
   type SnapshotColumns,
   runLeftS,
 } from '../../../src/measure/snapshot';
-import { deflated } from '../../../src/run/keepResult';
+import { deflated } from '../../../src/run/runSession';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
 import { measured } from '../webview/shownRun';
 import { buildPlan } from '../../../src/plan/buildPlan';

@@ -22,7 +22,7 @@ import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { configKeys } from '../../../src/scenario/keys/configKeys';
 import { secretPaths } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { reachLines, reachOf } from '../../../src/run/consent/reach';
+import { reachLines, reachOf } from '../../../src/run/reach';
 import { Planted } from '../../fakes/planted';
 
 /** What people call what lets them in. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buildRunPlan } from '../../../src/plan/buildPlan';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { overOpenBus, readNamedFiles, secretFiles } from '../../../src/run/agentFiles';
+import { overOpenBus, readNamedFiles, refuseCalls, secretFiles } from '../../../src/run/agentFiles';
 
 const text = `config:
   target: https://hub.example/chat
@@ -46,5 +46,22 @@ describe('files of a run on several machines', () => {
       overOpenBus(['users.csv', 'key.pem', 'the key of the bus'], open, false),
       'The bus has no TLS: users.csv, key.pem and the key of the bus can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.',
     );
+  });
+});
+
+describe('identities of a run on several machines', () => {
+  const calls = { rate: 20, inFlight: 4, timeoutMs: 10_000 };
+
+  it('are refused where somebody has to be asked for them', () => {
+    for (const identities of [
+      { kind: 'command', command: ['node', 'a.mjs'], env: {}, ...calls },
+      { kind: 'url', url: 'https://a.test/t', method: 'POST', headers: {}, ...calls },
+    ] as const)
+      assert.throws(() => refuseCalls({ identities }), {
+        code: 'identities',
+        message: /name it as identities\.file/,
+      });
+    refuseCalls({ identities: { kind: 'file', file: 'u.csv' } });
+    refuseCalls({});
   });
 });

@@ -6,7 +6,7 @@ import { buildPlan } from '../../../src/plan/buildPlan';
 import { factsOf } from '../../../src/engine/lead/run';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
-import { isRecording, refuseReplays } from '../../../src/run/isReplay';
+import { isRecording, refuseReplays } from '../../../src/run/scenarioFile';
 import { english } from '../../../src/base/text';
 import { replayScenario } from '../../../src/record/replay/replayScenario';
 import { openReplays } from '../../../src/run/replays';

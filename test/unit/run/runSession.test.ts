@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { english } from '../../../src/base/text';
 import { prepareRun, type RunParts } from '../../../src/run/prepareRun';
-import { runSession, type RunSession } from '../../../src/run/runSession';
+import { runSession, SnapshotStore, type RunSession } from '../../../src/run/runSession';
+import type { Observer } from '../../../src/run/observe/openObserver';
 import type { RunRequest, Shell } from '../../../src/run/shell';
 import { fakeDeps, fakeRun } from '../cli/fakeDeps';
 import { readCalibrations } from '../../../src/results/historyFiles';
@@ -12,6 +13,7 @@ import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { searchSample } from '../../fakes/searchSample';
 import {
+  observedSnapshots,
   sampleResult,
   sampleScenario,
   sampleSnapshot,
@@ -197,5 +199,54 @@ describe('a session', () => {
     come();
     await new Promise(setImmediate);
     assert.equal(closed, true);
+  });
+});
+
+describe('what was seen of the server', () => {
+  const times = { startedAt: '2026-11-23T10:00:00.000Z', endedAt: '2026-11-23T10:05:00.000Z' };
+  const result = sampleResult({ ...times, steps: [] });
+  const storeOf = (observer?: Partial<Observer>): { store: SnapshotStore; stored: unknown[] } => {
+    const stored: unknown[] = [];
+    const folder = { appendSample: (snapshot: unknown) => stored.push(snapshot) };
+    const whole = observer && {
+      values: () => ({ queue: 3 }),
+      problems: () => [],
+      late: () => Promise.resolve([]),
+      close: () => undefined,
+      ...observer,
+    };
+    return { store: new SnapshotStore(folder as never, whole, () => undefined), stored };
+  };
+
+  it('is in each snapshot as it was last read, and nothing where nothing was', () => {
+    const snapshot = sampleSnapshot(3, 1);
+    for (const [observer, observed] of [
+      [{}, { queue: 3 }],
+      [{ values: () => ({}) }, undefined],
+      [undefined, undefined],
+    ] as const) {
+      const { store, stored } = storeOf(observer);
+      store.add(snapshot);
+      assert.deepEqual(stored, [observed ? { ...snapshot, observed } : snapshot]);
+      assert.deepEqual(store.all, stored);
+    }
+  });
+
+  it('is summed up in the result, with what is known only at its end', async () => {
+    const asked: [Date, Date][] = [];
+    const { store } = storeOf({
+      late: (from, to) => {
+        asked.push([from, to]);
+        const points = [[Date.parse(times.startedAt) + 60_000, 0.5] as const];
+        return Promise.resolve([{ name: 'serverLoad @ chat', points }]);
+      },
+    });
+    for (const snapshot of observedSnapshots(1)) store.add(snapshot);
+    const { observed } = await store.observed(result);
+    assert.deepEqual(asked, [[new Date(times.startedAt), new Date(times.endedAt)]]);
+    const last = observed?.series.at(-1);
+    assert.deepEqual([last?.name, last?.points], ['serverLoad @ chat', [[60, 0.5]]]);
+    assert.ok(observed?.series.some(({ name }) => name === 'queue'));
+    assert.equal((await storeOf().store.observed(result)).observed, undefined);
   });
 });

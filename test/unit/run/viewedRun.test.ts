@@ -6,7 +6,7 @@ import { ExpectedError } from '../../../src/base/expectedError';
 import { english } from '../../../src/base/text';
 import { BusError } from '../../../src/agents/bus/bus';
 import { subjectsOf } from '../../../src/agents/messages';
-import { RunPublisher } from '../../../src/agents/view/publishRun';
+import { RunPublisher } from '../../../src/agents/view/viewRun';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { viewSession, type ViewedRun } from '../../../src/run/viewedRun';

@@ -1,9 +1,124 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { answerClock, ReferenceClock } from '../../../../src/agents/clock/referenceClock';
+import {
+  answerClock,
+  ReferenceClock,
+  AskingPace,
+  ClockInterval,
+} from '../../../../src/agents/clock/referenceClock';
 import { ClockDiscipline, clockMemory, steeredClock } from '../../../../src/engine/machineClock';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, MemoryLink } from '../memoryBus';
+import fc from 'fast-check';
+
+/** One exchange with a clock that stands `offsetUs` ahead, over ways of these lengths. */
+const exchange = (sentUs: number, offsetUs: number, thereUs: number, backUs: number) => ({
+  sentUs,
+  heardUs: sentUs + thereUs + offsetUs,
+  answeredUs: sentUs + thereUs + offsetUs + 5,
+  receivedUs: sentUs + thereUs + 5 + backUs,
+});
+
+describe('where another clock stands', () => {
+  it('lies within the bound whatever the ways take, and clocks that drift too', () => {
+    const ways = fc.array(
+      fc.record({
+        there: fc.nat({ max: 20_000 }),
+        back: fc.nat({ max: 20_000 }),
+        pauseMs: fc.nat({ max: 2000 }),
+      }),
+      { minLength: 1, maxLength: 40 },
+    );
+    const offset = fc.integer({ min: -1e12, max: 1e12 });
+    // Parts per million, within what time daemons do.
+    const drift = fc.integer({ min: -400, max: 400 });
+    fc.assert(
+      fc.property(ways, offset, drift, (all, offsetUs, ppm) => {
+        const interval = new ClockInterval();
+        let atUs = 0;
+        for (const { there, back, pauseMs } of all) {
+          const now = offsetUs + atUs * ppm * 1e-6;
+          interval.add(exchange(atUs, now, there, back));
+          atUs += there + back + 5 + pauseMs * 1000;
+          const found = interval.at(atUs);
+          assert.ok(found);
+          const truth = offsetUs + atUs * ppm * 1e-6;
+          // What a double cannot hold.
+          const more = Math.abs(offsetUs) * 1e-12 + 1e-3;
+          assert.ok(Math.abs(found.offsetUs - truth) <= found.boundUs + more);
+          assert.ok(interval.boundOf(truth, atUs) <= 2 * found.boundUs + 2 * more);
+        }
+        assert.equal(interval.jumps, 0);
+      }),
+    );
+  });
+
+  it('is known as well as the quickest exchange says', () => {
+    const interval = new ClockInterval();
+    interval.add(exchange(0, 1000, 500, 9000));
+    interval.add(exchange(10_000, 1000, 100, 140));
+    const { offsetUs, boundUs } = interval.at(10_245)!;
+    // Half of what it took, less the 5 us between question and answer; and what clocks drift in 245 us.
+    assert.ok(Math.abs(boundUs - 120 - 245 * 500e-6) < 1e-6, `${boundUs} us`);
+    assert.ok(Math.abs(offsetUs - 1000) <= boundUs);
+  });
+
+  it('begins anew when a clock was moved', () => {
+    const interval = new ClockInterval();
+    interval.add(exchange(0, 0, 100, 100));
+    interval.add(exchange(1_000_000, 1e9, 100, 100));
+    assert.equal(interval.jumps, 1);
+    assert.ok(Math.abs(interval.at(1_000_300)!.offsetUs - 1e9) < 200);
+  });
+
+  it('takes no exchange whose times cannot be', () => {
+    const interval = new ClockInterval();
+    interval.add({ sentUs: 10, heardUs: 5, answeredUs: 4, receivedUs: 20 });
+    interval.add({ sentUs: 10, heardUs: NaN, answeredUs: NaN, receivedUs: 20 });
+    interval.add({ sentUs: 30, heardUs: 5, answeredUs: 6, receivedUs: 20 });
+    assert.equal(interval.at(100), undefined);
+  });
+});
+
+describe('when an agent asks for the time', () => {
+  /** Questions of a burst that each leave this error, and the pause after it. */
+  function burst(pace: AskingPace, errorUs: number): { asked: number; pauseMs: number } {
+    let asked = 1;
+    while (pace.goesOn(asked, errorUs)) asked += 1;
+    return { asked, pauseMs: pace.pauseMs(errorUs) };
+  }
+
+  it('is seldom while it knows the time well', () => {
+    assert.deepEqual(burst(new AskingPace(3), 150), { asked: 1, pauseMs: 700 });
+  });
+
+  it('is often while it does not, and less so the more agents ask', () => {
+    for (const [agents, asked, pauseMs] of [
+      [1, 4, 100],
+      [3, 4, 120],
+      [10, 4, 400],
+      [25, 4, 1000],
+      [50, 2, 1000],
+      [200, 1, 1000],
+    ] as const) {
+      const pace = new AskingPace(agents);
+      burst(pace, 150);
+      assert.deepEqual(burst(pace, 600), { asked, pauseMs }, `${agents} agents`);
+    }
+  });
+
+  it('expects no more than a long way allows', () => {
+    assert.deepEqual(burst(new AskingPace(3), 10_000), { asked: 1, pauseMs: 1000 });
+  });
+
+  it('forgets a way that was shorter', () => {
+    const pace = new AskingPace(1);
+    burst(pace, 200);
+    const bursts = Array.from({ length: 120 }, () => burst(pace, 5000));
+    assert.equal(bursts[0]!.asked, 4);
+    assert.equal(bursts.at(-1)!.asked, 1);
+  });
+});
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** By how much the clock of the agent is ahead of the reference. */

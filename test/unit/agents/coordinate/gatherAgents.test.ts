@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { gatherAgents, type Gathering } from '../../../../src/agents/coordinate/gatherAgents';
-import { encode, readMember, subjectsOf } from '../../../../src/agents/messages';
+import {
+  gatherAgents,
+  type Gathering,
+  waitingAgents,
+} from '../../../../src/agents/coordinate/gatherAgents';
+import { encode, readMember, subjectsOf, joinSubject } from '../../../../src/agents/messages';
 import { MemoryBus } from '../memoryBus';
 
 const subjects = subjectsOf('r1');
@@ -77,5 +81,25 @@ describe('places of a run', () => {
     assert.equal(host, 'evil??31mhost');
     assert.equal(node, `aks-1.pool:${'?'.repeat(52)}`);
     assert.equal(readMember(memberOf('a', 'x'.repeat(256))), undefined);
+  });
+});
+
+describe('agents that wait on a bus', () => {
+  it('are known by what they ask for', async () => {
+    const bus = new MemoryBus();
+    const looking = waitingAgents(bus.link(), 20);
+    const ask = (subject: string, question: object): void =>
+      bus.say({ subject, value: encode(question) });
+    ask(joinSubject, { toolVersion: '0.1.0', id: '1', host: 'b' });
+    ask(joinSubject, { toolVersion: '0.1.0', id: '1', host: 'b' });
+    ask(`${joinSubject}.r1`, { toolVersion: '0.1.0', id: '2', host: 'a' });
+    // Of another version, or none of ours.
+    ask(joinSubject, { toolVersion: '0.0.9' });
+    ask(joinSubject, { id: '3', host: 'c' });
+    ask(joinSubject, { toolVersion: '0.1.0', id: '4', host: 'x'.repeat(300) });
+    assert.deepEqual(await looking, [
+      { host: 'a', toolVersion: '0.1.0', run: 'r1' },
+      { host: 'b', toolVersion: '0.1.0' },
+    ]);
   });
 });

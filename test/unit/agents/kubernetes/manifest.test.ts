@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1';
-import { troubleOf } from '../../../../src/agents/kubernetes/clusterRun';
+import { troubleOf } from '../../../../src/agents/kubernetes/clusterRuns';
 import { ownedBy, ownerOf, type KubeObject } from '../../../../src/agents/kubernetes/manifest';
 import { sampleClusterRun } from './sampleClusterRun';
 

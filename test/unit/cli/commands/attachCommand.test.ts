@@ -5,7 +5,7 @@ import { ExpectedError } from '../../../../src/base/expectedError';
 import { showRun } from '../../../../src/cli/commands/attachCommand';
 import { exitCode, exitCodeOfError } from '../../../../src/cli/exitCode';
 import { subjectsOf } from '../../../../src/agents/messages';
-import { RunPublisher } from '../../../../src/agents/view/publishRun';
+import { RunPublisher } from '../../../../src/agents/view/viewRun';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus } from '../../agents/memoryBus';

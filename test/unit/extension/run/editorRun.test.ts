@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { baselineOf, startEditorRun } from '../../../../src/extension/run/editorRun';
-import type { RunQuestion } from '../../../../src/run/consent/reach';
+import type { RunQuestion } from '../../../../src/run/reach';
 import { keepBaseline } from '../../../../src/results/compare/baseline';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { seededRandom } from '../../../../src/base/random';

@@ -13,7 +13,7 @@ import {
   comparisonSentences,
   stateOf,
 } from '../../../../src/measure/compare/comparisonWords';
-import { comparisonMarkdown } from '../../../../src/run/export/comparisonMarkdown';
+import { comparisonMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
 import { comparisonTone } from '../../../../src/cli/views/comparisonScreen';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';

@@ -1,23 +1,25 @@
 /** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
 import { createHash } from 'node:crypto';
-import { english, escapeUtf16, visibleLine, type Translate } from '../../base/text';
-import { formatCount } from '../../base/units';
-import { redactCommand, redactSecret, redactTarget } from '../../results/redact';
-import type { Scenario } from '../../scenario/scenario';
+import { english, escapeUtf16, visibleLine, type Translate } from '../base/text';
+import { formatCount } from '../base/units';
+import { redactCommand, redactSecret, redactTarget } from '../results/redact';
+import type { Scenario } from '../scenario/scenario';
 import {
   looksLikeConnectionString,
   readConnectionString,
   type EntraSignIn,
+} from '../scenario/target/targetKinds';
+import { referencesIn, resolveReferences } from '../scenario/target/references';
+import {
   connectionStringOf,
   formatTarget,
   urlsOf,
   mapTargetTexts,
-} from '../../scenario/target/targetKinds';
-import { referencesIn, resolveReferences } from '../../scenario/target/references';
-import { signInUrls } from '../../targets/settings';
-import type { TargetContext } from '../../targets/target';
-import { isLoopback } from '../../wire/socket/isLoopback';
-import { filesOf, isForConnections } from '../namedFiles';
+} from '../scenario/target/targetKinds';
+import { signInUrls } from '../targets/settings';
+import type { TargetContext } from '../targets/target';
+import { isLoopback } from '../wire/socket/isLoopback';
+import { filesOf, isForConnections } from './namedFiles';
 
 /** Somebody whom a run talks to, with the names of what it gets: never values. */
 export interface Contact {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { encode, subjectsOf } from '../../../../src/agents/messages';
-import { watchLead } from '../../../../src/agents/view/leadWatch';
+import { watchLead, RunPublisher, viewRun } from '../../../../src/agents/view/viewRun';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, type MemoryLink } from '../memoryBus';
+import { sampleResult } from '../../results/sampleResult';
 
 const subjects = subjectsOf('r1');
 
@@ -57,5 +58,37 @@ describe('the lead of a run that is looked at', () => {
     await pass(300);
     assert.deepEqual(lost, []);
     watching.dispose();
+  });
+});
+
+describe('a run on the bus', () => {
+  it('is seen also by who has its end before the run comes to wait for that', async () => {
+    const bus = new MemoryBus();
+    const publisher = new RunPublisher(bus.link(), subjectsOf('r1'));
+    const result = sampleResult();
+    publisher.title({ file: 'a.yaml', text: '', startedAt: result.startedAt, url: 'http://a' });
+    publisher.result(result);
+    const titles: string[] = [];
+    const viewer = {
+      title: ({ file }: { file: string }) => titles.push(file),
+      snapshot: () => undefined,
+    };
+    assert.deepEqual(await viewRun(bus.link(), 'r1', viewer), JSON.parse(JSON.stringify(result)));
+    assert.deepEqual(titles, ['a.yaml']);
+    // Ten minutes would be too long for the test.
+    await publisher.seen();
+  });
+
+  it('is said to show nothing where nobody publishes it', async () => {
+    const link = new MemoryBus().link();
+    await link.openLog(subjectsOf('r1').log);
+    let leave: (error: Error) => void = () => undefined;
+    const left = new Promise<never>((_resolve, reject) => (leave = reject));
+    const viewer = {
+      title: () => undefined,
+      snapshot: () => undefined,
+      unseen: () => leave(new Error('nothing was seen')),
+    };
+    await assert.rejects(viewRun(link, 'r1', viewer, left, 1), /nothing was seen/);
   });
 });

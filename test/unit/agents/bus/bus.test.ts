@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { InOrder, LogWriter } from '../../../../src/agents/bus/logWriter';
+import { InOrder, LogWriter } from '../../../../src/agents/bus/bus';
 import { until } from '../../../fakes/until';
 import { MemoryBus } from '../memoryBus';
+import { Outbox } from '../../../../src/agents/agent/agent';
+import { readFact } from '../../../../src/agents/messages';
 
 const text = (number: number): string => `entry ${number}`;
 const values = (bus: MemoryBus): string[] => bus.log.map(({ value }) => value);
@@ -92,5 +94,38 @@ describe('entries of a log', () => {
     assert.equal(reader.taken, 6);
     for (let number = 7; number <= 20_000; number++) reader.add(number, text(number));
     assert.equal(reader.taken, 20_000);
+  });
+});
+
+const now = () => ({ open: 3, cpuUs: 4 });
+const hide = (text: string): string => text;
+
+describe('the outbox of an agent', () => {
+  it('keeps what a bus that is away does not take, and sends it once', async () => {
+    const bus = new MemoryBus();
+    const link = bus.link();
+    let lost = 0;
+    const outbox = new Outbox(link, 'facts.0', 'e', { now, hide, lost: () => (lost += 1) });
+    link.isConnected = false;
+    for (let worker = 0; worker < 100; worker++) outbox.put({ worker, fact: { type: 'prepared' } });
+    assert.equal(await outbox.empty(50), false);
+    assert.equal(bus.log.length, 0);
+    link.isConnected = true;
+    assert.equal(await outbox.empty(10_000), true);
+    const facts = bus.log.map(({ value }) => readFact(value)!);
+    assert.deepEqual(
+      facts.map(({ number }) => number).sort((a, b) => a - b),
+      Array.from({ length: 100 }, (_, at) => at + 1),
+    );
+    assert.deepEqual([facts[0]!.open, facts[0]!.cpuUs, lost, outbox.last], [3, 4, 0, 100]);
+  });
+
+  it('is empty at once when nothing was said', async () => {
+    const outbox = new Outbox(new MemoryBus().link(), 'facts.0', 'e', {
+      now,
+      hide,
+      lost: () => undefined,
+    });
+    assert.equal(await outbox.empty(10_000), true);
   });
 });

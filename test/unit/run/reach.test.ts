@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { english } from '../../../../src/base/text';
-import { configKeys } from '../../../../src/scenario/keys/configKeys';
-import type { KeySpec } from '../../../../src/scenario/keys/keySpec';
-import { parseScenario } from '../../../../src/scenario/parseScenario';
-import type { Scenario } from '../../../../src/scenario/scenario';
+import { english } from '../../../src/base/text';
+import { configKeys } from '../../../src/scenario/keys/configKeys';
+import type { KeySpec } from '../../../src/scenario/keys/keySpec';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../src/scenario/scenario';
 import {
   contactKey,
   contactsBeyond,
@@ -12,10 +12,10 @@ import {
   reachOf,
   redirectQuestion,
   type Contact,
-} from '../../../../src/run/consent/reach';
-import { prepareRun } from '../../../../src/run/prepareRun';
-import type { Shell } from '../../../../src/run/shell';
-import { fakeDeps } from '../../cli/fakeDeps';
+} from '../../../src/run/reach';
+import { prepareRun } from '../../../src/run/prepareRun';
+import type { Shell } from '../../../src/run/shell';
+import { fakeDeps } from '../cli/fakeDeps';
 
 const away = 'https://PLANT.example';
 const secret = '${secret:PLANT}';

@@ -1,28 +1,9 @@
 import assert from 'node:assert/strict';
-import { ExpectedError } from '../../../src/base/expectedError';
 import { english } from '../../../src/base/text';
-import { refuseCalls, rowNotes } from '../../../src/run/identityNotes';
-import type { IdentitiesSpec } from '../../../src/scenario/scenario';
-
-const how = { rate: 20, inFlight: 4, timeoutMs: 10_000 };
-const command: IdentitiesSpec = { kind: 'command', command: ['node', 'a.mjs'], env: {}, ...how };
-const url: IdentitiesSpec = {
-  ...{ kind: 'url', url: 'https://a.test/t?key=S3cret', method: 'POST', headers: {} },
-  ...how,
-};
+import { observerOf, rowNotes } from '../../../src/run/prepareRun';
+import { sampleScenario } from '../results/sampleResult';
 
 describe('what is said of identities before a run', () => {
-  it('refuses on agents what asks somebody', () => {
-    for (const identities of [command, url])
-      assert.throws(
-        () => refuseCalls({ identities }),
-        (error) =>
-          error instanceof ExpectedError && /name it as identities\.file/.test(error.message),
-      );
-    refuseCalls({ identities: { kind: 'file', file: 'u.csv' } });
-    refuseCalls({});
-  });
-
   it('says when rows come again', () => {
     const rows = [{ a: 1 }, { a: 2 }];
     const personal = {
@@ -38,4 +19,13 @@ describe('what is said of identities before a run', () => {
     assert.deepEqual(rowNotes({ personal: shared }, undefined, 2, english), []);
     assert.deepEqual(rowNotes({}, undefined, 5, english), []);
   });
+});
+
+it('a run whose scenario observes nothing opens no observer', async () => {
+  const context = {
+    reference: () => undefined,
+    readFile: () => Promise.reject(new Error('nothing is read')),
+  };
+  const shell = { context, t: english, say: () => undefined };
+  assert.equal(await observerOf(sampleScenario, shell), undefined);
 });
