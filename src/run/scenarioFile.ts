@@ -2,7 +2,6 @@ import { ExpectedError } from '../base/expectedError';
 import type { Override } from '../scenario/read/overrides';
 import type { Problem } from '../scenario/problem';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
-import type { RunRequest } from './shell';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { openNamed } from '../results/safeFiles';
@@ -44,6 +43,13 @@ export type ScenarioParser = (
   options?: { readonly overrides?: readonly Override[] },
 ) => { readonly scenario?: Scenario; readonly problems: readonly Problem[] };
 
+interface ScenarioText {
+  /** File name, for messages. */
+  readonly title: string;
+  readonly text: string;
+  readonly overrides: readonly Override[];
+}
+
 /**
  * The scenario of a text without errors.
  *
@@ -52,7 +58,7 @@ export type ScenarioParser = (
  * @throws ExpectedError `scenario-problems` when there is nothing to work with
  */
 export async function readScenario(
-  { title, text, overrides }: Pick<RunRequest, 'title' | 'text' | 'overrides'>,
+  { title, text, overrides }: ScenarioText,
   parse: ScenarioParser,
   list?: (problems: readonly Problem[]) => void,
   alsoWrong: (scenario: Scenario) => Promise<string | undefined> = () => Promise.resolve(undefined),

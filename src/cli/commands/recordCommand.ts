@@ -1,9 +1,8 @@
 import { inBackground, deferred } from '../../base/async';
-import { visibleJson } from '../../base/text';
+import { jsonDocument, visibleJson } from '../../base/text';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
-import { jsonDocument } from '../../base/text';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { hostsBeyond } from '../../wire/socket/isLoopback';
 import { shownUrl } from '../../wire/connectFailure';
