@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { payloadOf } from '../../src/servers/hubProtocol/serverProtocol';
+import { framePayload } from '../../src/servers/hubProtocol/serverProtocol';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
 import { jsonProtocol, messagePackProtocol } from '../../src/servers/hubProtocol/protocols';
 import { ServiceFrames } from '../../src/wire/service/serviceStream';
@@ -131,7 +131,7 @@ export class ScriptedAppServer {
       start = end;
       if (call?.type !== hubMessageType.invocation || call.invocationId === undefined) continue;
       const text = protocol.text(call.argument(0)) ?? null;
-      this.data(connectionId, payloadOf(protocol.resultFrame(call.invocationId, text)));
+      this.data(connectionId, framePayload(protocol.resultFrame(call.invocationId, text)));
     }
   }
 }

@@ -35,7 +35,7 @@ export class ServiceFaults {
     if (!(client instanceof RoutedClient)) return;
     const type = serviceType.connectionFlowControl;
     const connectionType = flowConnectionType.client;
-    client.line?.send({ type, connectionId, connectionType, operation });
+    client.serverConnection?.send({ type, connectionId, connectionType, operation });
   }
 
   /** Ends server connections of a hub, in order or at once; their clients may come back. */

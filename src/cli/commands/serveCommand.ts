@@ -16,7 +16,7 @@ import {
   type BenchHubFlags,
   type BenchHubOptions,
 } from '../../servers/hub/benchHubOptions';
-import type { HandlerSettings } from '../../servers/upstream/upstreamHandler';
+import type { UpstreamHandlerOptions } from '../../servers/upstream/upstreamHandler';
 import { exitCode } from '../exitCode';
 import { resolveReferences, type ReferenceLookup } from '../../scenario/target/references';
 import { referenceValue, type ProcessIo } from '../io';
@@ -48,7 +48,7 @@ export interface ServeDeps {
   readonly startAppServer: (options: AppServerOptions) => Promise<RunServer>;
   /** Serves the application's side of a service. */
   readonly startUpstreamHandler: (
-    settings: HandlerSettings,
+    settings: UpstreamHandlerOptions,
     port: number,
     onProblem: (text: string) => void,
   ) => Promise<RunServer>;
@@ -101,7 +101,7 @@ export const serveAppServer = servingRun(
 export const serveUpstream = servingRun(
   'An upstream handler',
   ({ startUpstreamHandler }, settings, ...how) =>
-    startUpstreamHandler(settings as HandlerSettings, ...how),
+    startUpstreamHandler(settings as UpstreamHandlerOptions, ...how),
 );
 
 /** What serves: the first line on standard output is `{"url":…}` or `{"connectionString":…}`. */

@@ -1,7 +1,7 @@
 /** What watches a run from outside while it goes on: an endpoint to read, and a collector to push to. */
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
-import { refusalOf } from '../../servers/http/loopbackServer';
+import { foreignRequestRefusal } from '../../servers/http/loopbackServer';
 import { redactText } from '../../results/redact';
 import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';
@@ -132,7 +132,7 @@ export async function serveMetrics(
 }
 
 function statusOf({ method, url = '', headers }: IncomingMessage): number {
-  if (refusalOf({ headers }) !== undefined) return 403;
+  if (foreignRequestRefusal({ headers }) !== undefined) return 403;
   if (url.split('?')[0] !== answeredPath) return 404;
   return method === 'GET' || method === 'HEAD' ? 200 : 405;
 }

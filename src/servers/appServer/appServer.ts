@@ -10,8 +10,8 @@ import {
   type AppServerHubOptions,
 } from './appServerHub';
 import {
-  endAdvice,
-  endText,
+  adviseOnEnd,
+  describeEnd,
   ServerConnection,
   type ConnectionEnd,
   type ServerConnectionSettings,
@@ -28,7 +28,7 @@ import {
   loopbackServer,
   refuse,
   stopServer,
-  guardLater,
+  guardAsync,
   type Refusal,
 } from '../http/loopbackServer';
 
@@ -113,7 +113,7 @@ export class ServerConnections {
     this.any()?.ping('status', '1');
   }
 
-  opened(connection: ServerConnection): void {
+  onOpened(connection: ServerConnection): void {
     this.settleFirst(connection);
     if (connection.isOnDemand) return;
     clearTimeout(this.retry);
@@ -121,33 +121,33 @@ export class ServerConnections {
     for (; this.waiting > 0; this.waiting--) this.reconnect();
   }
 
-  received(connection: ServerConnection, message: ServiceMessage): void {
+  onMessage(connection: ServerConnection, message: ServiceMessage): void {
     if (message.type === serviceType.ping) {
       this.pinged(connection, message.messages);
     } else if (message.type === serviceType.serviceError) {
       // From now on the service takes nothing from this connection; there is no code, only the text.
       if (connection.isUsable)
-        this.problem(`Azure SignalR Service reports: ${message.errorMessage}`);
+        this.report(`Azure SignalR Service reports: ${message.errorMessage}`);
       connection.isMuted = true;
     } else {
-      this.hub.received(connection, message);
+      this.hub.onMessage(connection, message);
     }
   }
 
-  ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void {
+  onEnd(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void {
     this.all.delete(connection);
     this.leaving.get(connection)?.();
-    if (openMs !== undefined) this.hub.drop(connection);
+    if (openMs !== undefined) this.hub.closeClientsOf(connection);
     // An on-demand connection that is refused was not needed after all.
     if (this.isOver || connection.isOnDemand) return;
     const { signedIn, shortLifeMs = 5000 } = this.options;
     if (openMs === undefined) {
       this.settleFirst(connection, end);
-      this.problem(
-        `A server connection could not be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
+      this.report(
+        `A server connection could not be opened: ${describeEnd(end)}. ${adviseOnEnd(end, signedIn)}`,
       );
     } else {
-      this.problem(`A server connection was lost: ${endText(end)}.`);
+      this.report(`A server connection was lost: ${describeEnd(end)}.`);
     }
     if (openMs === undefined || openMs < shortLifeMs) {
       this.tryLater(end.retryAfterMs);
@@ -158,7 +158,7 @@ export class ServerConnections {
     }
   }
 
-  problem(text: string): void {
+  report(text: string): void {
     this.options.onProblem?.(shownText(text));
   }
 
@@ -169,11 +169,11 @@ export class ServerConnections {
     const left = open.map((connection) => this.untilGone(connection));
     // The service sends no new clients from then on.
     for (const connection of open) connection.ping('shutdown', 'fin:0');
-    await inTime(Promise.all(left), finAckMs);
+    await waitAtMost(Promise.all(left), finAckMs);
     this.hub.dispose();
     const closed = [...this.all].map((connection) => this.untilGone(connection));
     for (const connection of this.all) connection.close();
-    await inTime(Promise.all(closed), closeMs);
+    await waitAtMost(Promise.all(closed), closeMs);
     for (const connection of this.all) connection.terminate();
   }
 
@@ -192,7 +192,7 @@ export class ServerConnections {
     if (typeof value !== 'string') return;
     if (key === 'echo') connection.ping(...messages.map((each) => each ?? ''));
     else if (key === 'target' && !this.isOver) this.openOnDemand(value);
-    else if (key === 'offline') this.hub.drop(connection, value);
+    else if (key === 'offline') this.hub.closeClientsOf(connection, value);
     else if (key === 'shutdown' && value === 'finack') this.leaving.get(connection)?.();
   }
 
@@ -219,7 +219,7 @@ export class ServerConnections {
   /** Without a token there is no connection; the fixed ones try again. */
   private reconnect(target?: string): void {
     inBackground(this.connect(target), (error) => {
-      this.problem(`A server connection could not be opened: ${shownError(error)}.`);
+      this.report(`A server connection could not be opened: ${shownError(error)}.`);
       if (target === undefined && !this.isOver) this.tryLater();
     });
   }
@@ -246,7 +246,7 @@ export class ServerConnections {
   }
 }
 
-async function inTime(promise: Promise<unknown>, limitMs: number): Promise<void> {
+async function waitAtMost(promise: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limitMs);
@@ -295,7 +295,7 @@ const path = '/signalrbench';
 export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
   const { service, port = 0, stickyMode = 'disabled' } = options;
   const signedIn = 'bearer' in service;
-  const serverId = serverIdOn(hostname());
+  const serverId = createServerId(hostname());
   const hubName = options.hub.toLowerCase();
   const access: ServiceAccess = {
     ...service,
@@ -323,7 +323,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
         url: `${service.clientEndpoint}/client/?hub=${hubName}`,
         token: () => tokens.forAnybody(claims),
       };
-      guardLater(response, negotiate(place, request, response, refusal));
+      guardAsync(response, negotiate(place, request, response, refusal));
     },
   });
   const timers = [
@@ -358,11 +358,11 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
 const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
   new ExpectedError(
     'service-unreachable',
-    `No server connection to Azure SignalR Service could be opened: ${endText(end)}. ${endAdvice(end, signedIn)}`,
+    `No server connection to Azure SignalR Service could be opened: ${describeEnd(end)}. ${adviseOnEnd(end, signedIn)}`,
   );
 
 /** As the SDK does: `{machine name}_{32 hexadecimal digits}`, in ASCII, for it travels in a header. */
-export function serverIdOn(machine: string): string {
+export function createServerId(machine: string): string {
   const name = machine.replace(/[^\x21-\x7e]/g, '-').slice(0, 64);
   return `${name}_${randomBytes(16).toString('hex')}`;
 }

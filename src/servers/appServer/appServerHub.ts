@@ -21,11 +21,11 @@ import {
   invoke,
 } from '../hub/benchMethods';
 import type { Envelope } from '../../wire/message/envelope';
-import { payloadOf, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import { framePayload, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
-import { mayJoin } from '../hub/hubGroups';
+import { canJoin } from '../hub/hubGroups';
 import { serverProtocols, type FrameSource } from '../hubProtocol/protocols';
-import { ServiceClient, type ServerConnection } from './serviceConnection';
+import { ServiceTransport, type ServerConnection } from './serviceConnection';
 
 export interface AppServerHubOptions {
   readonly maxMessageBytes?: number;
@@ -48,7 +48,7 @@ const instanceHeader = 'asrs-instance-id';
 
 const write = (connection: HubConnection, frame: Buffer): void => connection.write(frame);
 const nothing = (): void => undefined;
-const deliveredAtOnce = { isHeld: false, messageArrived: nothing, deliver: write, send: write };
+const deliveredAtOnce = { isHeld: false, startStallClock: nothing, deliver: write, send: write };
 
 /** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
 export class AppServerHub implements ConnectionHost, BenchContext {
@@ -62,7 +62,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   readonly chat = new ChatRooms();
   tickMs = performance.now();
   private readonly protocols: readonly ServerProtocol[];
-  private readonly clients = new Map<HubConnection, ServiceClient>();
+  private readonly clients = new Map<HubConnection, ServiceTransport>();
   private readonly wheel = Array.from({ length: wheelSlots }, () => new Set<HubConnection>());
   private turn = 0;
   private opens = 0;
@@ -80,19 +80,19 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     return { clients: this.clients.size, invocations: this.invocations };
   }
 
-  received(from: ServerConnection, message: ServiceMessage): void {
+  onMessage(from: ServerConnection, message: ServiceMessage): void {
     switch (message.type) {
       case serviceType.connectionData:
-        from.clients.get(message.connectionId)?.received(message.payload);
+        from.clients.get(message.connectionId)?.receive(message.payload);
         break;
       case serviceType.openConnection:
         this.openClient(from, message);
         break;
       case serviceType.closeConnection:
-        from.clients.get(message.connectionId)?.left();
+        from.clients.get(message.connectionId)?.closeByService();
         break;
       case serviceType.connectionFlowControl:
-        from.clients.get(message.connectionId)?.control(message.operation);
+        from.clients.get(message.connectionId)?.setFlow(message.operation);
         break;
       case serviceType.ack:
         this.acks.settle(message.ackId, message.status);
@@ -103,9 +103,9 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   }
 
   /** All clients of a connection, or those of one instance of the service, are gone. */
-  drop(from: ServerConnection, instanceId?: string): void {
+  closeClientsOf(from: ServerConnection, instanceId?: string): void {
     for (const client of [...from.clients.values()])
-      if (instanceId === undefined || client.instanceId === instanceId) client.left();
+      if (instanceId === undefined || client.instanceId === instanceId) client.closeByService();
   }
 
   tick(): void {
@@ -116,21 +116,21 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   }
 
   dispose(): void {
-    for (const client of [...this.clients.values()]) client.left();
+    for (const client of [...this.clients.values()]) client.closeByService();
     this.acks.dispose();
   }
 
-  opened(connection: HubConnection): void {
+  onOpened(connection: HubConnection): void {
     connection.write(connection.protocol.handshakeFrame);
     this.call(connection, connection.protocol.callbackFrame('OnConnected', connection.id));
   }
 
-  gone(connection: HubConnection): void {
+  onClosed(connection: HubConnection): void {
     this.clients.delete(connection);
     for (const slot of this.wheel) slot.delete(connection);
   }
 
-  invoked(connection: HubConnection, message: Envelope): void {
+  onInvocation(connection: HubConnection, message: Envelope): void {
     this.invocations++;
     invoke(this, connection, message);
   }
@@ -160,7 +160,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
   async changeGroup(caller: HubConnection, group: string, change: Change): Promise<boolean> {
     const client = this.clients.get(caller);
-    if (client === undefined || (change === 'join' && !mayJoin(caller, group))) return false;
+    if (client === undefined || (change === 'join' && !canJoin(caller, group))) return false;
     const { ackId, isDone } = this.acks.next(this.tickMs);
     const type = change === 'join' ? serviceType.joinGroupWithAck : serviceType.leaveGroupWithAck;
     client.connection.send({ type, connectionId: caller.id, groupName: group, ackId });
@@ -175,7 +175,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     for (const protocol of this.protocols) {
       const frame = frames.in(protocol.name);
       if (frame === undefined) return undefined;
-      payloads.push([protocol.name, payloadOf(frame)]);
+      payloads.push([protocol.name, framePayload(frame)]);
     }
     return payloads;
   }
@@ -183,9 +183,9 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   private openClient(from: ServerConnection, opened: ServiceMessageOf<4>): void {
     const { connectionId, headers = [] } = opened;
     // The service knows best: an id that comes again is a client of its own.
-    from.clients.get(connectionId)?.left();
+    from.clients.get(connectionId)?.closeByService();
     const instance = headers.find(([name]) => name.toLowerCase() === instanceHeader)?.[1][0];
-    const client = new ServiceClient(connectionId, from, instance);
+    const client = new ServiceTransport(connectionId, from, instance);
     const connection = new HubConnection(connectionId, this, client, handshakeTimeoutMs);
     from.clients.set(connectionId, client);
     this.clients.set(connection, client);

@@ -23,18 +23,18 @@ import {
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
 import { connectionMaker, openSocket, type WaySettings } from '../../wire/socket/socket';
-import { hand, reasonOf } from '../http/loopbackServer';
+import { receiveSafely, faultReason } from '../http/loopbackServer';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
-import { payloadOf, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
+import { framePayload, payloadStart, type ServerProtocol } from '../hubProtocol/serverProtocol';
 
 interface ServerConnectionHost {
   readonly clientCount: number;
-  opened(connection: ServerConnection): void;
-  received(connection: ServerConnection, message: ServiceMessage): void;
+  onOpened(connection: ServerConnection): void;
+  onMessage(connection: ServerConnection, message: ServiceMessage): void;
   /** @param openMs how long it was open; absent when it never was */
-  ended(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
-  problem(text: string): void;
+  onEnd(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
+  report(text: string): void;
 }
 
 export interface ServerConnectionSettings extends Partial<WaySettings> {
@@ -60,7 +60,7 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 
 /** One connection of an app server to the service, with the clients that come through it. */
 export class ServerConnection {
-  readonly clients = new Map<string, ServiceClient>();
+  readonly clients = new Map<string, ServiceTransport>();
   private readonly socket: WebSocket;
   private raw: Socket | undefined;
   private readonly output = new ServiceOutput();
@@ -72,7 +72,7 @@ export class ServerConnection {
   isMuted = false;
   /** The service does not take what was sent: nothing more is read from it, and clients' streams wait. */
   isHeldUp = false;
-  private hasPuzzled = false;
+  private hasReportedUnreadable = false;
   private flushing: NodeJS.Immediate | undefined;
   private openedMs = 0;
   private readonly handshakeTimer: NodeJS.Timeout;
@@ -206,7 +206,7 @@ export class ServerConnection {
     try {
       this.frames.push(data);
     } catch (error) {
-      this.fail(reasonOf(error));
+      this.fail(faultReason(error));
     }
   }
 
@@ -217,12 +217,12 @@ export class ServerConnection {
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
       // One message that cannot be read is dropped; those behind it are not affected.
-      if (!this.hasPuzzled)
-        this.host.problem(`A message of the service could not be read: ${error.message}.`);
-      this.hasPuzzled = true;
+      if (!this.hasReportedUnreadable)
+        this.host.report(`A message of the service could not be read: ${error.message}.`);
+      this.hasReportedUnreadable = true;
     }
     if (this.state === 'handshake') this.handshake(message);
-    else if (message !== undefined && this.state === 'open') this.host.received(this, message);
+    else if (message !== undefined && this.state === 'open') this.host.onMessage(this, message);
   }
 
   private handshake(answer: ServiceMessage | undefined): void {
@@ -240,7 +240,7 @@ export class ServerConnection {
     this.state = 'open';
     this.openedMs = performance.now();
     this.nextPingMs = this.openedMs + (this.options.pingMs ?? 5000);
-    this.host.opened(this);
+    this.host.onOpened(this);
   }
 
   private giveUp(host: string, afterMs: number): void {
@@ -259,7 +259,7 @@ export class ServerConnection {
     this.state = 'over';
     clearTimeout(this.handshakeTimer);
     clearImmediate(this.flushing);
-    this.host.ended(this, end, openMs);
+    this.host.onEnd(this, end, openMs);
   }
 
   private flushSoon(): void {
@@ -297,7 +297,7 @@ export interface ConnectionEnd {
   readonly blocker?: 'proxy' | 'silence';
 }
 
-export function endText({ status, refusal, reason }: ConnectionEnd): string {
+export function describeEnd({ status, refusal, reason }: ConnectionEnd): string {
   if (status !== undefined) return `the service answered with HTTP status ${status}`;
   return refusal === undefined ? (reason ?? 'no reason is known') : `the service said "${refusal}"`;
 }
@@ -305,7 +305,7 @@ export function endText({ status, refusal, reason }: ConnectionEnd): string {
 const assignRole =
   'Assign the role SignalR App Server to the identity; that may take up to 30 minutes to have effect.';
 
-export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean): string {
+export function adviseOnEnd({ status, blocker }: ConnectionEnd, signedIn: boolean): string {
   if (blocker === 'proxy')
     return 'Check the proxy that HTTPS_PROXY or HTTP_PROXY names, or list the host of the service in NO_PROXY.';
   if (blocker === 'silence')
@@ -326,7 +326,7 @@ export function endAdvice({ status, blocker }: ConnectionEnd, signedIn: boolean)
   }
 }
 
-export class ServiceClient implements HubTransport {
+export class ServiceTransport implements HubTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = true;
   private readonly encodedId: Buffer;
@@ -357,7 +357,7 @@ export class ServiceClient implements HubTransport {
     return this.heldBytes;
   }
 
-  get isHeldUp(): boolean {
+  get isBlocked(): boolean {
     return this.connection.isHeldUp;
   }
 
@@ -365,13 +365,13 @@ export class ServiceClient implements HubTransport {
     return !this.isOver && this.connection.isOpen;
   }
 
-  received(payload: Buffer): void {
+  receive(payload: Buffer): void {
     if (this.isPaused) {
       // The other clients of the connection go on, so what this one sends has to wait here, bounded.
       this.heldBytes += payload.length;
       if (this.owner?.hasRoom() !== true) return;
     }
-    if (this.owner !== undefined) hand(this.owner, payload, true);
+    if (this.owner !== undefined) receiveSafely(this.owner, payload, true);
   }
 
   write(frame: Buffer): void {
@@ -387,7 +387,7 @@ export class ServiceClient implements HubTransport {
 
   /** Sends a frame from hub code, which does not travel as an answer does. */
   call(protocol: ServerProtocol, frame: Buffer): void {
-    this.connection.payloads(this.head, [[protocol.name, payloadOf(frame)]], plainTail);
+    this.connection.payloads(this.head, [[protocol.name, framePayload(frame)]], plainTail);
   }
 
   close(): void {
@@ -414,7 +414,7 @@ export class ServiceClient implements HubTransport {
   }
 
   /** The service wants nothing more to be written for this client, or goes on. */
-  control(operation: number): void {
+  setFlow(operation: number): void {
     if (operation === flowOperation.pause && this.held === undefined) {
       this.held = [];
       this.connection.send({
@@ -429,7 +429,7 @@ export class ServiceClient implements HubTransport {
   }
 
   /** The service has ended this client: what the hub writes to it is lost, and its end is no news. */
-  left(): void {
+  closeByService(): void {
     this.hasLeft = true;
     if (this.owner?.isOpen === true) this.owner.close(undefined, true);
     else this.gone();
@@ -439,7 +439,7 @@ export class ServiceClient implements HubTransport {
     if (this.isOver) return;
     this.isOver = true;
     this.connection.clients.delete(this.id);
-    this.owner?.gone();
+    this.owner?.onClosed();
   }
 
   private release(): void {

@@ -14,19 +14,19 @@ import {
   type ServiceMessage,
   type ServiceMessageOf,
 } from '../../wire/service/serviceMessage';
-import { reasonOf } from '../http/loopbackServer';
-import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
+import { faultReason } from '../http/loopbackServer';
+import { slowClientReason, type HubTransport, type TransportOwner } from '../http/transports';
 import {
-  agreeOnProtocol,
+  negotiateProtocol,
   handshakeErrorFrame,
   handshakeFailed,
   handshakeTimedOut,
-  protocolNamed,
+  findProtocol,
 } from '../hubProtocol/protocols';
 import { serverFrame } from '../hubProtocol/serverProtocol';
 import {
   claimPairs,
-  expiryMs,
+  closeWithTokenMs,
   handshakeTimeoutMs,
   type ClientIdentity,
   type HeaderList,
@@ -36,13 +36,13 @@ export interface DefaultModeHost {
   readonly allowsDefaultMode: boolean;
   readonly maxUnreadBytes: number;
   readonly tickMs: number;
-  serverOpened(connection: ServerConnection): void;
-  requested(connection: ServerConnection, message: ServiceMessage): void;
-  serverGone(connection: ServerConnection): void;
+  onServerOpened(connection: AppServerConnection): void;
+  onRequest(connection: AppServerConnection, message: ServiceMessage): void;
+  onServerClosed(connection: AppServerConnection): void;
   /** Finds the server connection for a client whose hub handshake has come. */
-  route(client: RoutedClient): ServerConnection | undefined;
-  closing(client: RoutedClient): void;
-  gone(client: RoutedClient): void;
+  route(client: RoutedClient): AppServerConnection | undefined;
+  onClosing(client: RoutedClient): void;
+  onClosed(client: RoutedClient): void;
 }
 
 /** Longest service message; more than the 16 MB that clients and app servers are advised to stay below. */
@@ -56,7 +56,7 @@ const fullBytes = 4 * 1024 * 1024;
 const lostBytes = 64 * 1024 * 1024;
 const pingFrame = encodeServiceMessage({ type: serviceType.ping, messages: [] });
 
-export class ServerConnection {
+export class AppServerConnection {
   readonly clients = new Map<string, RoutedClient>();
   private state: 'handshake' | 'open' | 'leaving' | 'closed' = 'handshake';
   private kind: number = serverConnectionType.default;
@@ -92,7 +92,7 @@ export class ServerConnection {
     return this.state === 'open' && this.kind !== serverConnectionType.weak;
   }
 
-  get isReady(): boolean {
+  get isConnected(): boolean {
     return this.state === 'open' || this.state === 'leaving';
   }
 
@@ -167,7 +167,7 @@ export class ServerConnection {
       this.input.push(data);
     } catch (error) {
       // The beginning of the next message cannot be found.
-      reasonOf(error);
+      faultReason(error);
       this.close(1002);
     }
   }
@@ -199,7 +199,7 @@ export class ServerConnection {
         return;
       }
     }
-    this.host.requested(this, message);
+    this.host.onRequest(this, message);
   }
 
   private handshake({ version, connectionType }: ServiceMessageOf<1>): void {
@@ -213,7 +213,7 @@ export class ServerConnection {
       this.nextPingMs = this.host.tickMs + serverPingMs;
       const { id: connectionId } = this;
       this.send({ type: serviceType.handshakeResponse, errorMessage: '', connectionId });
-      this.host.serverOpened(this);
+      this.host.onServerOpened(this);
     }
   }
 
@@ -255,7 +255,7 @@ export class ServerConnection {
     this.state = 'closed';
     const clients = [...this.clients.values()];
     this.clients.clear();
-    this.host.serverGone(this);
+    this.host.onServerClosed(this);
     for (const client of clients) client.closeByServer('', true);
   }
 }
@@ -264,7 +264,7 @@ const maxHandshakeBytes = 16 * 1024;
 const maxPartialBytes = 16 * 1024 * 1024;
 const maxHeldFrames = 1000;
 
-function protocolIn(text: string): string | undefined {
+function handshakeProtocol(text: string): string | undefined {
   const protocol = objectIn(text)?.['protocol'];
   return typeof protocol === 'string' && protocol.length <= 64 ? protocol.toLowerCase() : undefined;
 }
@@ -274,11 +274,11 @@ export class RoutedClient implements TransportOwner {
   groups: Set<string> | undefined;
   protocolName = 'json';
   readonly idText: Buffer;
-  line: ServerConnection | undefined;
+  serverConnection: AppServerConnection | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
   /** Frames that overtook the answer of its hub to the handshake: they are addressed by id, group or user. */
-  private held: Buffer[] = [];
+  private framesBeforeHandshake: Buffer[] = [];
   private heldBytes = 0;
   private headers: HeaderList | undefined;
   private readonly handshakeDueMs: number;
@@ -306,13 +306,13 @@ export class RoutedClient implements TransportOwner {
     return headers;
   }
 
-  arrived(data: Buffer): void {
+  onData(data: Buffer): void {
     if (this.state === 'closing') return;
-    if (this.line !== undefined) this.line.forward(this, data);
+    if (this.serverConnection !== undefined) this.serverConnection.forward(this, data);
     else this.readHandshake(data);
   }
 
-  failed(reason: string): void {
+  onFault(reason: string): void {
     this.close(`Closed: ${reason}`, true);
   }
 
@@ -326,7 +326,7 @@ export class RoutedClient implements TransportOwner {
     }
     const whole = this.rest?.take() ?? payload;
     this.rest = undefined;
-    if (this.state === 'routed') this.answered(whole);
+    if (this.state === 'routed') this.handshakeAnswered(whole);
     else this.write(this.frame(whole));
   }
 
@@ -337,7 +337,7 @@ export class RoutedClient implements TransportOwner {
 
   close(error?: string, allowReconnect = false, code = 1000): void {
     if (this.state === 'closing') return;
-    this.line?.clientClosed(this, error ?? '');
+    this.serverConnection?.clientClosed(this, error ?? '');
     this.end(this.closeFrame(error, allowReconnect), code);
   }
 
@@ -352,18 +352,18 @@ export class RoutedClient implements TransportOwner {
     this.transport.terminate();
   }
 
-  gone(): void {
+  onClosed(): void {
     if (this.state !== 'closing') {
-      this.line?.clientClosed(this, '');
+      this.serverConnection?.clientClosed(this, '');
       this.end(undefined);
     }
-    this.host.gone(this);
+    this.host.onClosed(this);
   }
 
   hasRoom(): boolean {
     const { maxUnreadBytes } = this.host;
     if (this.transport.unreadBytes <= maxUnreadBytes) return true;
-    this.close(unreadText(maxUnreadBytes), true, 1008);
+    this.close(slowClientReason(maxUnreadBytes), true, 1008);
     return false;
   }
 
@@ -372,7 +372,7 @@ export class RoutedClient implements TransportOwner {
     if (this.state === 'handshake' && nowMs >= this.handshakeDueMs) {
       this.end(handshakeErrorFrame(handshakeTimedOut));
     }
-    if (epochMs >= (expiryMs(this.identity.claims) ?? Infinity)) {
+    if (epochMs >= (closeWithTokenMs(this.identity.claims) ?? Infinity)) {
       this.close('The access token has expired.');
     }
   }
@@ -389,28 +389,28 @@ export class RoutedClient implements TransportOwner {
     const bytes = this.rest.take();
     this.rest = undefined;
     const text = bytes.toString('utf8', 0, end);
-    const protocol = protocolIn(text);
+    const protocol = handshakeProtocol(text);
     const { carriesBinary } = this.transport;
     if (protocol === undefined || (protocol !== 'json' && !carriesBinary)) {
-      const reason = agreeOnProtocol(text, carriesBinary);
+      const reason = negotiateProtocol(text, carriesBinary);
       this.end(handshakeErrorFrame(typeof reason === 'string' ? reason : handshakeFailed));
       return;
     }
     this.protocolName = protocol;
     this.state = 'routed';
-    this.line = this.host.route(this);
-    if (this.line === undefined) {
+    this.serverConnection = this.host.route(this);
+    if (this.serverConnection === undefined) {
       this.end(handshakeErrorFrame('No app server is connected to the service.'));
     } else {
-      this.line.open(this);
-      this.line.forward(this, bytes);
+      this.serverConnection.open(this);
+      this.serverConnection.forward(this, bytes);
     }
   }
 
   /** The answer to the hub handshake comes first; what has been sent meanwhile follows at once. */
-  private answered(whole: Buffer): void {
+  private handshakeAnswered(whole: Buffer): void {
     this.state = 'open';
-    const held = this.held.splice(0);
+    const held = this.framesBeforeHandshake.splice(0);
     if (held.length === 0) {
       this.write(this.frame(whole));
     } else if (this.hasRoom()) {
@@ -426,12 +426,12 @@ export class RoutedClient implements TransportOwner {
   }
 
   private hold(frame: Buffer): void {
-    this.held.push(frame);
+    this.framesBeforeHandshake.push(frame);
     this.heldBytes += frame.length;
     const maxBytes = this.host.maxUnreadBytes;
-    if (this.held.length <= maxHeldFrames && this.heldBytes <= maxBytes) return;
+    if (this.framesBeforeHandshake.length <= maxHeldFrames && this.heldBytes <= maxBytes) return;
     const overflow = `Closed: more than ${maxHeldFrames} messages or ${maxBytes} bytes were waiting for the answer to the handshake of this client.`;
-    this.line?.clientClosed(this, overflow);
+    this.serverConnection?.clientClosed(this, overflow);
     this.end(handshakeErrorFrame(overflow), 1008);
   }
 
@@ -441,14 +441,14 @@ export class RoutedClient implements TransportOwner {
 
   private closeFrame(error: string | undefined, allowReconnect: boolean): Buffer | undefined {
     if (this.state !== 'open') return undefined;
-    return protocolNamed(this.protocolName)?.closeFrame(error, allowReconnect);
+    return findProtocol(this.protocolName)?.closeFrame(error, allowReconnect);
   }
 
   private end(lastFrame: Buffer | undefined, code = 1000): void {
     if (this.state === 'closing') return;
     this.state = 'closing';
-    this.held = [];
-    this.host.closing(this);
+    this.framesBeforeHandshake = [];
+    this.host.onClosing(this);
     if (lastFrame !== undefined && this.transport.isWritable) this.transport.write(lastFrame);
     this.transport.close(code);
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import { bearerToken, type Terminable, type Refusal } from '../http/loopbackServer';
-import { type Emulator, claimTexts, textsOf, type TokenClaims } from '../service/emulator';
+import { type Emulator, claimToStrings, stringClaims, type TokenClaims } from '../service/emulator';
 
 export interface ClientIdentity {
   readonly hub: string;
@@ -24,7 +24,7 @@ const maxServerIdChars = 256;
 type TokenHost = Pick<Emulator<Terminable>, 'accessTokens' | 'urlsOf'>;
 
 function textOf(claim: unknown): string | undefined {
-  return textsOf(claim)[0];
+  return stringClaims(claim)[0];
 }
 
 function secondsIn(claim: unknown, fallback: number, most: number): number {
@@ -33,7 +33,7 @@ function secondsIn(claim: unknown, fallback: number, most: number): number {
 }
 
 /** @param path its slash at the end and, of the query, the hub alone belong to the audience */
-async function admitted(
+async function authenticate(
   service: TokenHost,
   request: IncomingMessage,
   query: URLSearchParams,
@@ -51,24 +51,24 @@ async function admitted(
   return 'status' in token ? token : { hub: hub.toLowerCase(), claims: token.claims };
 }
 
-export async function identify(
+export async function authenticateClient(
   service: TokenHost,
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<ClientIdentity | Refusal> {
-  const client = await admitted(service, request, query, '/client/');
+  const client = await authenticate(service, request, query, '/client/');
   if ('status' in client) return client;
   const { claims } = client;
   const userId = textOf(claims['asrs.s.uid']) ?? textOf(claims['nameid']) ?? textOf(claims['sub']);
   return { ...client, userId, query: queryOf(request) };
 }
 
-export async function identifyServer(
+export async function authenticateServer(
   service: TokenHost,
   request: IncomingMessage,
   query: URLSearchParams,
 ): Promise<{ readonly hub: string; readonly serverId: string } | Refusal> {
-  const server = await admitted(service, request, query, '/server/');
+  const server = await authenticate(service, request, query, '/server/');
   if ('status' in server) return server;
   const named = request.headers['x-asrs-server-id'] ?? server.claims['nameid'];
   const serverId = typeof named === 'string' ? named.slice(0, maxServerIdChars) : '';
@@ -91,13 +91,13 @@ export function handshakeTimeoutMs(claims: TokenClaims): number {
 }
 
 /** When the connection ends with its token, in milliseconds since 1970; undefined when it does not. */
-export function expiryMs(claims: TokenClaims): number | undefined {
+export function closeWithTokenMs(claims: TokenClaims): number | undefined {
   const seconds = Number(claims['asrs.s.aeo']);
   const closes = String(claims['asrs.s.coae']).toLowerCase() === 'true';
   return closes && Number.isFinite(seconds) ? 1000 * seconds : undefined;
 }
 
-export function wantedServer(
+export function stickyServer(
   claims: TokenClaims,
 ): { readonly serverId: string; readonly isRequired: boolean } | undefined {
   const serverId = textOf(claims['asrs.s.sn']);
@@ -128,7 +128,7 @@ const longNames: Readonly<Record<string, string>> = {
 /** All claims for an app server; what is a list in the token is repeated. */
 export function claimPairs(claims: TokenClaims): ClaimPairs {
   return Object.entries(claims).flatMap(([type, claim]) =>
-    claimTexts(claim).map((text) => [longNames[type] ?? type, text] as const),
+    claimToStrings(claim).map((text) => [longNames[type] ?? type, text] as const),
   );
 }
 
@@ -136,7 +136,7 @@ export function claimPairs(claims: TokenClaims): ClaimPairs {
 const ownHeaders =
   /^(authorization|cookie|host|connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|x-forwarded-for|asrs-.*)$/;
 
-export function headersOf(request: IncomingMessage, instanceId: string): HeaderList {
+export function forwardedHeaders(request: IncomingMessage, instanceId: string): HeaderList {
   const sent = Object.entries(request.headersDistinct).filter(
     ([name, values]) => values !== undefined && !ownHeaders.test(name),
   );

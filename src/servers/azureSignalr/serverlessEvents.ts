@@ -5,16 +5,21 @@ import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import type { UpstreamTemplate } from '../service/emulatorOptions';
 import {
-  filledUrl,
-  fitsPattern,
-  headerText,
+  fillUrlTemplate,
+  matchesPattern,
+  encodeHeaderValue,
   UpstreamHandlers,
-  type NameRefusal,
+  type UrlRefusal,
   type UpstreamAnswer,
 } from '../service/upstreamCalls';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import type { HubTransport } from '../http/transports';
-import { claimPairs, expiryMs, handshakeTimeoutMs, type ClientIdentity } from './clientIdentity';
+import {
+  claimPairs,
+  closeWithTokenMs,
+  handshakeTimeoutMs,
+  type ClientIdentity,
+} from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
 
 /** Whether all of it is completions, each whole: a client cannot read anything else. */
@@ -48,7 +53,7 @@ function answerFrame(protocol: ServerProtocol, id: string, answer: UpstreamAnswe
 /** A client whose hub is the service itself: it answers the handshake, pings, and asks the upstream. */
 export class ServerlessClient extends HubConnection implements ServiceClient {
   /** For the upstream. One message at a time: the next is read when it has answered. */
-  waits = false;
+  isWaitingForUpstream = false;
 
   constructor(
     id: string,
@@ -69,20 +74,20 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
 
   override tick(nowMs: number, epochMs?: number): void {
     super.tick(nowMs);
-    if ((epochMs ?? 0) >= (expiryMs(this.identity.claims) ?? Infinity)) {
+    if ((epochMs ?? 0) >= (closeWithTokenMs(this.identity.claims) ?? Infinity)) {
       this.close('The access token has expired.');
     }
   }
 
   protected override get isFull(): boolean {
-    return this.waits;
+    return this.isWaitingForUpstream;
   }
 }
 
 /** Largest answer that is read, as in Microsoft's emulator. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 const maxHeaderChars = 8 * 1024;
-const shortHeader = (text: string): string => headerText(text.slice(0, maxHeaderChars));
+const shortHeader = (text: string): string => encodeHeaderValue(text.slice(0, maxHeaderChars));
 
 interface UpstreamEvent {
   readonly category: 'connections' | 'messages';
@@ -93,7 +98,7 @@ interface UpstreamEvent {
 }
 
 /** What the webhooks hear of serverless clients, and what these get back. */
-export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
+export class SignalrUpstream extends UpstreamHandlers<UpstreamTemplate> {
   constructor(
     templates: readonly UpstreamTemplate[],
     timeoutMs: number,
@@ -102,7 +107,7 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
     super(templates, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
-  invoked(client: ServerlessClient, message: Envelope): void {
+  sendInvocation(client: ServerlessClient, message: Envelope): void {
     const { target, invocationId, bytes, start, end } = message;
     const { protocol } = client;
     if (message.type === hubMessageType.streamInvocation) {
@@ -127,7 +132,7 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
   }
 
   /** What the client sends waits until the webhook knows. */
-  happened(event: 'connected' | 'disconnected', client: ServerlessClient): void {
+  sendConnectionEvent(event: 'connected' | 'disconnected', client: ServerlessClient): void {
     const url = this.urlFor(client.identity.hub, 'connections', event);
     if (url === undefined || 'failure' in url) return;
     const body = Buffer.from(JSON.stringify({ type: event === 'connected' ? 10 : 11 }));
@@ -136,12 +141,14 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
   }
 
   /** Where an event goes; undefined when nobody wants it, or what speaks against its name. */
-  private urlFor(hub: string, category: string, event: string): URL | NameRefusal | undefined {
+  private urlFor(hub: string, category: string, event: string): URL | UrlRefusal | undefined {
     const template = this.handlersOf(hub).find(
       ({ hubs, categories, events }) =>
-        fitsPattern(hubs, hub) && fitsPattern(categories, category) && fitsPattern(events, event),
+        matchesPattern(hubs, hub) &&
+        matchesPattern(categories, category) &&
+        matchesPattern(events, event),
     );
-    return template && filledUrl(template.url, { hub, category, event });
+    return template && fillUrlTemplate(template.url, { hub, category, event });
   }
 
   private post(url: URL, client: ServerlessClient, upstreamEvent: UpstreamEvent): void {
@@ -160,11 +167,11 @@ export class Upstream extends UpstreamHandlers<UpstreamTemplate> {
       ...(query !== '' && { 'X-ASRS-Client-Query': shortHeader(query) }),
       'X-ASRS-Signature': this.signature(client.id),
     };
-    client.waits = true;
+    client.isWaitingForUpstream = true;
     inBackground(
       this.call({ method: 'POST', url, headers, body }).then((answer) => {
         answered?.(answer);
-        client.waits = false;
+        client.isWaitingForUpstream = false;
         client.resumeReading();
       }),
     );

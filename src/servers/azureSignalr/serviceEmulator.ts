@@ -2,17 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServiceMessage } from '../../wire/service/serviceMessage';
 import {
-  answersPreflight,
+  answerPreflight,
   loopbackHost,
   refuse,
   refuseUpgrade,
-  splitUrl,
+  normalizedPathAndQuery,
   type Upgrade,
-  guardLater,
+  guardAsync,
   type Refusal,
 } from '../http/loopbackServer';
 import {
-  asksForEvents,
+  wantsEventStream,
   availableTransports,
   newId,
   SignalrClients,
@@ -22,19 +22,19 @@ import type { HubTransport, PollLimits } from '../http/transports';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
 import type { Envelope } from '../../wire/message/envelope';
 import { Emulator } from '../service/emulator';
-import { RoutedClient, ServerConnection, type DefaultModeHost } from './appServerConnection';
+import { RoutedClient, AppServerConnection, type DefaultModeHost } from './appServerConnection';
 import { answerRest } from '../service/rest';
 import {
   allowsTransport,
-  headersOf,
-  identify,
-  identifyServer,
+  forwardedHeaders,
+  authenticateClient,
+  authenticateServer,
   pollTimeoutMs,
-  wantedServer,
+  stickyServer,
   type ClientIdentity,
 } from './clientIdentity';
 import { signalrRest, type SignalrRestHost } from './signalrRest';
-import { ServerlessClient, Upstream } from './serverlessEvents';
+import { ServerlessClient, SignalrUpstream } from './serverlessEvents';
 import { ServiceHub, ClientResults, serveRequest } from './serviceHub';
 import type { AzureSignalrOptions } from '../service/emulatorOptions';
 
@@ -44,7 +44,7 @@ function isClient(connection: HubConnection | ServiceConnection): connection is 
   return connection instanceof RoutedClient || connection instanceof ServerlessClient;
 }
 
-type ServiceConnection = AnyClient | ServerConnection;
+type ServiceConnection = AnyClient | AppServerConnection;
 
 const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
 const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
@@ -65,18 +65,18 @@ export class ServiceEmulator
   readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
   private readonly clients: SignalrClients;
-  readonly upstream: Upstream;
+  readonly upstream: SignalrUpstream;
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
   private readonly clientResults = new ClientResults(this.instanceId);
   private readonly memberships = { used: 0 };
-  private readonly serverConnections = new Map<ServerConnection, ServiceHub>();
+  private readonly serverConnections = new Map<AppServerConnection, ServiceHub>();
 
   constructor(private readonly options: AzureSignalrOptions) {
     super(options, maxFrameBytes);
     this.maxUnreadBytes = options.maxUnreadBytes ?? maxFrameBytes;
     this.clients = new SignalrClients(this, options.connectWindowMs ?? 5000);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
-    this.upstream = new Upstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
+    this.upstream = new SignalrUpstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
   }
 
   get allowsDefaultMode(): boolean {
@@ -117,54 +117,60 @@ export class ServiceEmulator
     this.quota.take();
     this.add(
       isDefault
-        ? new RoutedClient(id, this, transport, identity, headersOf(request, this.instanceId))
+        ? new RoutedClient(
+            id,
+            this,
+            transport,
+            identity,
+            forwardedHeaders(request, this.instanceId),
+          )
         : new ServerlessClient(id, this, transport, identity),
     );
   }
 
-  opened(connection: HubConnection): void {
+  onOpened(connection: HubConnection): void {
     if (!(connection instanceof ServerlessClient)) return;
     connection.write(connection.protocol.handshakeFrame);
     this.hub(connection.identity.hub).add(connection);
-    this.upstream.happened('connected', connection);
+    this.upstream.sendConnectionEvent('connected', connection);
   }
 
-  invoked(connection: HubConnection, message: Envelope): void {
-    if (connection instanceof ServerlessClient) this.upstream.invoked(connection, message);
+  onInvocation(connection: HubConnection, message: Envelope): void {
+    if (connection instanceof ServerlessClient) this.upstream.sendInvocation(connection, message);
   }
 
-  route(client: RoutedClient): ServerConnection | undefined {
+  route(client: RoutedClient): AppServerConnection | undefined {
     const { hub, claims } = client.identity;
-    const line = this.hub(hub).chooseServer(wantedServer(claims));
+    const line = this.hub(hub).chooseServer(stickyServer(claims));
     if (line !== undefined) this.hub(hub).add(client);
     return line;
   }
 
-  closing(client: HubConnection | RoutedClient): void {
+  onClosing(client: HubConnection | RoutedClient): void {
     if (!isClient(client)) return;
     const wasOpen = this.hub(client.identity.hub).remove(client);
     if (wasOpen && client instanceof ServerlessClient)
-      this.upstream.happened('disconnected', client);
+      this.upstream.sendConnectionEvent('disconnected', client);
   }
 
-  gone(client: HubConnection | RoutedClient): void {
+  onClosed(client: HubConnection | RoutedClient): void {
     if (!isClient(client) || !this.all.has(client)) return;
     this.quota.release();
     this.remove(client);
   }
 
-  serverOpened(connection: ServerConnection): void {
+  onServerOpened(connection: AppServerConnection): void {
     this.serverConnections.get(connection)?.servers.add(connection);
   }
 
-  serverGone(connection: ServerConnection): void {
+  onServerClosed(connection: AppServerConnection): void {
     this.serverConnections.get(connection)?.servers.delete(connection);
     if (!this.serverConnections.delete(connection)) return;
     this.quota.release();
     this.remove(connection);
   }
 
-  requested(connection: ServerConnection, message: ServiceMessage): void {
+  onRequest(connection: AppServerConnection, message: ServiceMessage): void {
     const hub = this.serverConnections.get(connection);
     const { clientResults } = this;
     if (hub !== undefined) serveRequest(message, { hub, from: connection, clientResults });
@@ -172,24 +178,24 @@ export class ServiceEmulator
 
   protected sayGoodbye(): void {
     for (const connection of this.all) {
-      if (connection instanceof ServerConnection) connection.close();
+      if (connection instanceof AppServerConnection) connection.close();
       else connection.close(undefined, true);
     }
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    const { path, query } = splitUrl(request);
+    const { path, query } = normalizedPathAndQuery(request);
     const isClient = path === '/client' || path === '/client/negotiate';
-    if (isClient && answersPreflight(request, response)) return;
+    if (isClient && answerPreflight(request, response)) return;
     if (/^\/(api|emulator)\//.test(path)) answerRest(signalrRest, this, request, response);
-    else if (isClient) guardLater(response, this.answerClient(path, query, request, response));
+    else if (isClient) guardAsync(response, this.answerClient(path, query, request, response));
     else refuse(response, path === '/server' ? noUpgrade : notFound);
   }
 
   protected upgrade(upgrade: Upgrade): void {
-    const { path, query } = splitUrl(upgrade.request);
-    if (path === '/client') guardLater(upgrade.socket, this.upgradeClient(query, upgrade));
-    else if (path === '/server') guardLater(upgrade.socket, this.upgradeServer(query, upgrade));
+    const { path, query } = normalizedPathAndQuery(upgrade.request);
+    if (path === '/client') guardAsync(upgrade.socket, this.upgradeClient(query, upgrade));
+    else if (path === '/server') guardAsync(upgrade.socket, this.upgradeServer(query, upgrade));
     else refuseUpgrade(upgrade.socket, notFound);
   }
 
@@ -199,14 +205,14 @@ export class ServiceEmulator
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const identity = await identify(this, request, query);
+    const identity = await authenticateClient(this, request, query);
     if (response.destroyed) return;
     if ('status' in identity) {
       refuse(response, identity);
     } else if (path === '/client') {
       const id = query.get('id');
       const isNew = request.method === 'GET' && id !== null && !this.clients.isConnected(id);
-      const transport = asksForEvents(request) ? 'ServerSentEvents' : 'LongPolling';
+      const transport = wantsEventStream(request) ? 'ServerSentEvents' : 'LongPolling';
       const refusal = isNew ? this.refusal(identity, transport) : undefined;
       this.identities.set(request, identity);
       if (refusal === undefined) this.clients.answer(request, response, id);
@@ -227,7 +233,7 @@ export class ServiceEmulator
 
   private async upgradeClient(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
     const { request, socket } = upgrade;
-    const identity = await identify(this, request, query);
+    const identity = await authenticateClient(this, request, query);
     if (socket.destroyed) return;
     if ('status' in identity) {
       refuseUpgrade(socket, identity);
@@ -239,7 +245,7 @@ export class ServiceEmulator
 
   private async upgradeServer(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
     const { request, socket, head } = upgrade;
-    const known = await identifyServer(this, request, query);
+    const known = await authenticateServer(this, request, query);
     if (socket.destroyed) return;
     const admitted = 'status' in known ? known : (this.quota.refusal() ?? known);
     if ('status' in admitted) {
@@ -247,7 +253,7 @@ export class ServiceEmulator
       return;
     }
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const line = new ServerConnection(newId(), admitted.serverId, this, accepted, socket);
+      const line = new AppServerConnection(newId(), admitted.serverId, this, accepted, socket);
       this.quota.take();
       this.serverConnections.set(line, this.hub(admitted.hub));
       this.add(line);
@@ -256,7 +262,7 @@ export class ServiceEmulator
 
   protected tick(): void {
     const epochMs = Date.now();
-    this.clients.sweep();
+    this.clients.removeExpired();
     this.clientResults.sweep();
     this.sweepHubs();
     for (const connection of this.all) connection.tick(this.tickMs, epochMs);

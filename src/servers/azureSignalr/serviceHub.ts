@@ -1,8 +1,8 @@
 /** One hub of the service: who is on it, and what app servers ask of it. */
 import { performance } from 'node:perf_hooks';
-import { HubClients, SetsByKey, type HubMember, noMoreGroups } from '../hub/hubGroups';
-import { type FrameSource, encodedOnce } from '../hubProtocol/protocols';
-import { type ServerConnection, RoutedClient } from './appServerConnection';
+import { HubClients, SetsByKey, type HubMember, tooManyGroupsText } from '../hub/hubGroups';
+import { type FrameSource, encodeOncePerProtocol } from '../hubProtocol/protocols';
+import { type AppServerConnection, RoutedClient } from './appServerConnection';
 import type { ClientIdentity } from './clientIdentity';
 import {
   ackStatus,
@@ -25,11 +25,11 @@ export interface ServiceClient extends HubMember {
 
 export class ServiceHub extends HubClients<ServiceClient> {
   readonly userGroups: UserGroups;
-  readonly servers = new Set<ServerConnection>();
+  readonly servers = new Set<AppServerConnection>();
   /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
 
-  constructor(name: string, memberships: MembershipCount) {
+  constructor(name: string, memberships: UserGroupCount) {
     super(name);
     this.userGroups = new UserGroups(memberships);
   }
@@ -47,12 +47,12 @@ export class ServiceHub extends HubClients<ServiceClient> {
   chooseServer(wanted?: {
     readonly serverId: string;
     readonly isRequired: boolean;
-  }): ServerConnection | undefined {
+  }): AppServerConnection | undefined {
     const ready = [...this.servers].filter(({ takesClients }) => takesClients);
     const own = ready.filter(({ serverId }) => serverId === wanted?.serverId);
     const candidates = own.length > 0 || wanted?.isRequired === true ? own : ready;
     const start = candidates.length === 0 ? 0 : this.turn++ % candidates.length;
-    let best: ServerConnection | undefined;
+    let best: AppServerConnection | undefined;
     for (let index = 0; index < candidates.length; index++) {
       const next = candidates[(start + index) % candidates.length]!;
       if (best === undefined || next.clients.size < best.clients.size) best = next;
@@ -67,7 +67,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     const members = new Set(this.groups.membersOf(group));
     for (const userId of users) {
       if (!this.userGroups.has(userId, group)) continue;
-      for (const client of this.ofUser(userId)) members.add(client);
+      for (const client of this.withUserId(userId)) members.add(client);
     }
     return members;
   }
@@ -77,7 +77,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return false;
   }
 
-  send(receivers: Iterable<ServiceClient>, frames: FrameSource, isExcluded = idIn()): void {
+  send(receivers: Iterable<ServiceClient>, frames: FrameSource, isExcluded = isOneOf()): void {
     for (const client of receivers) {
       if (isExcluded(client)) continue;
       const frame = frames.in(client.protocolName);
@@ -86,7 +86,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
   }
 }
 
-export function idIn(ids: readonly string[] = []): (client: ServiceClient) => boolean {
+export function isOneOf(ids: readonly string[] = []): (client: ServiceClient) => boolean {
   if (ids.length === 0) return () => false;
   const set = new Set(ids);
   return ({ id }) => set.has(id);
@@ -94,7 +94,7 @@ export function idIn(ids: readonly string[] = []): (client: ServiceClient) => bo
 
 const mostMemberships = 1_000_000;
 
-interface MembershipCount {
+interface UserGroupCount {
   used: number;
 }
 
@@ -103,7 +103,7 @@ export class UserGroups {
   private readonly groupsOf = new Map<string, Map<string, number>>();
   private readonly usersOf = new SetsByKey<string>();
 
-  constructor(private readonly memberships: MembershipCount) {}
+  constructor(private readonly memberships: UserGroupCount) {}
 
   get isEmpty(): boolean {
     return this.groupsOf.size === 0;
@@ -139,7 +139,7 @@ export class UserGroups {
 
   /** Users in the group, those whose time is over since the last {@link sweep} included. */
   users(group: string): ReadonlySet<string> | undefined {
-    return this.usersOf.of(group);
+    return this.usersOf.get(group);
   }
 
   sweep(): void {
@@ -155,37 +155,39 @@ const ok: Ack = [ackStatus.ok, ''];
 const noConnection: Ack = [ackStatus.notFound, 'Connection does not exist'];
 const noUser: Ack = [ackStatus.notFound, 'User does not exist'];
 const fullGroups: Ack = [ackStatus.notFound, 'The emulator remembers no more users in groups'];
-const tooManyGroups: Ack = [ackStatus.internalServerError, noMoreGroups];
+const tooManyGroups: Ack = [ackStatus.internalServerError, tooManyGroupsText];
 const noUserId: Ack = [ackStatus.notFound, 'A user id has 1 to 1,024 characters'];
 const noGroup: Ack = [ackStatus.notFound, 'Group does not exist'];
 const notServed: Ack = [ackStatus.internalServerError, 'This emulator does not serve it.'];
 
-interface Asked {
+interface RequestContext {
   readonly hub: ServiceHub;
-  readonly from: ServerConnection;
+  readonly from: AppServerConnection;
   readonly clientResults: ClientResults;
 }
 
 /** Serves what an app server asks for; messages that only the service sends are ignored. */
-export function serveRequest(message: ServiceMessage, asked: Asked): void {
-  const serve = served[message.type] as Serve<ServiceMessage, Ack | undefined> | undefined;
+export function serveRequest(message: ServiceMessage, asked: RequestContext): void {
+  const serve = requestHandlers[message.type] as
+    | RequestHandler<ServiceMessage, Ack | undefined>
+    | undefined;
   const ack = serve?.(message, asked);
   if (ack === undefined || !('ackId' in message)) return;
   const [status, text] = ack;
   asked.from.send({ type: serviceType.ack, ackId: message.ackId, status, message: text });
 }
 
-type Serve<Message, Answer = Ack> = (message: Message, asked: Asked) => Answer;
+type RequestHandler<Message, Answer = Ack> = (message: Message, asked: RequestContext) => Answer;
 
 const relay = (
   { payloads }: Pick<ServiceMessageOf<10>, 'payloads'>,
-  { hub }: Asked,
+  { hub }: RequestContext,
   receivers: Iterable<ServiceClient>,
   isExcluded?: (client: ServiceClient) => boolean,
 ): void => hub.send(receivers, payloadFrames(payloads), isExcluded);
 
 const changing =
-  (change: 'join' | 'leave'): Serve<ServiceMessageOf<11 | 12 | 18 | 19>> =>
+  (change: 'join' | 'leave'): RequestHandler<ServiceMessageOf<11 | 12 | 18 | 19>> =>
   ({ connectionId, groupName }, { hub }) => {
     const client = hub.clients.get(connectionId);
     if (client === undefined) return noConnection;
@@ -193,13 +195,13 @@ const changing =
     return hub.groups[change](client, groupName) === false ? tooManyGroups : ok;
   };
 
-const joinByUser: Serve<ServiceMessageOf<16 | 26>> = (message, { hub }) => {
+const joinByUser: RequestHandler<ServiceMessageOf<16 | 26>> = (message, { hub }) => {
   const { userId, groupName, ttl = Infinity } = message;
   if (!isGroupName(groupName)) return noGroup;
   if (!isUserId(userId)) return noUserId;
   return hub.userGroups.add(userId, groupName, ttl) ? ok : fullGroups;
 };
-const leaveByUser: Serve<ServiceMessageOf<17 | 27>> = ({ userId, groupName }, { hub }) => {
+const leaveByUser: RequestHandler<ServiceMessageOf<17 | 27>> = ({ userId, groupName }, { hub }) => {
   if (groupName === undefined) hub.userGroups.removeAll(userId);
   else hub.userGroups.remove(userId, groupName);
   return ok;
@@ -209,27 +211,27 @@ function closed(
   clients: Iterable<ServiceClient>,
   { reason, ...others }: { reason?: string; excludedConnectionIds?: readonly string[] },
 ): Ack {
-  const stays = idIn(others.excludedConnectionIds);
+  const stays = isOneOf(others.excludedConnectionIds);
   // Closing takes them out of what is gone through.
   for (const client of [...clients]) if (!stays(client)) client.close(reason);
   return ok;
 }
 
-const served: {
+const requestHandlers: {
   readonly [Type in ServiceTypeNumber]?:
-    | Serve<ServiceMessageOf<Type>>
-    | Serve<ServiceMessageOf<Type>, void>;
+    | RequestHandler<ServiceMessageOf<Type>>
+    | RequestHandler<ServiceMessageOf<Type>, void>;
 } = {
   [serviceType.broadcastData]: (message, asked) =>
-    relay(message, asked, asked.hub.clients.values(), idIn(message.excludedConnectionIds)),
+    relay(message, asked, asked.hub.clients.values(), isOneOf(message.excludedConnectionIds)),
   [serviceType.multiConnectionData]: (message, asked) =>
-    relay(message, asked, asked.hub.ofIds(message.connectionIds)),
+    relay(message, asked, asked.hub.withIds(message.connectionIds)),
   [serviceType.userData]: (message, asked) =>
-    relay(message, asked, asked.hub.ofUser(message.userId)),
+    relay(message, asked, asked.hub.withUserId(message.userId)),
   [serviceType.multiUserData]: (message, asked) =>
-    relay(message, asked, new Set(message.userIds.flatMap((id) => [...asked.hub.ofUser(id)]))),
+    relay(message, asked, new Set(message.userIds.flatMap((id) => [...asked.hub.withUserId(id)]))),
   [serviceType.groupBroadcastData]: (message, asked) => {
-    const isExcluded = idIn(message.excludedConnectionIds);
+    const isExcluded = isOneOf(message.excludedConnectionIds);
     const users = new Set(message.excludedUserIds);
     const stays = (client: ServiceClient) => isExcluded(client) || users.has(client.userId ?? '');
     relay(message, asked, asked.hub.inGroup(message.groupName), stays);
@@ -267,13 +269,13 @@ const served: {
   [serviceType.checkConnectionExistenceWithAck]: ({ connectionId }, { hub }) =>
     hub.clients.has(connectionId) ? ok : noConnection,
   [serviceType.checkUserExistenceWithAck]: ({ userId }, { hub }) =>
-    hub.ofUser(userId).size > 0 ? ok : noUser,
+    hub.withUserId(userId).size > 0 ? ok : noUser,
   [serviceType.closeConnectionWithAck]: (message, { hub }) =>
-    closed(hub.ofIds([message.connectionId]), message),
+    closed(hub.withIds([message.connectionId]), message),
   [serviceType.closeConnectionsWithAck]: (message, { hub }) =>
     closed(hub.clients.values(), message),
   [serviceType.closeUserConnectionsWithAck]: (message, { hub }) =>
-    closed(hub.ofUser(message.userId), message),
+    closed(hub.withUserId(message.userId), message),
   [serviceType.closeGroupConnectionsWithAck]: (message, { hub }) =>
     closed(hub.inGroup(message.groupName), message),
   [serviceType.groupMemberQuery]: () => notServed,
@@ -283,7 +285,7 @@ const served: {
 /** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
 const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
-function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: Asked): void {
+function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: RequestContext): void {
   const { clients, servers } = hub;
   const [key, value = ''] = messages;
   if (key === 'status') {
@@ -305,11 +307,11 @@ const maxWaiting = 100_000;
 /** Questions of app servers to clients, which may be on another app server. */
 export class ClientResults {
   // Insertion order is the order of expiry.
-  private readonly waiting = new Map<string, { asker: ServerConnection; dueMs: number }>();
+  private readonly waiting = new Map<string, { asker: AppServerConnection; dueMs: number }>();
 
   constructor(private readonly instanceId: string) {}
 
-  ask(hub: ServiceHub, asker: ServerConnection, question: ServiceMessageOf<34>): void {
+  ask(hub: ServiceHub, asker: AppServerConnection, question: ServiceMessageOf<34>): void {
     const { invocationId, connectionId, callerServerId, payloads } = question;
     const client = hub.clients.get(connectionId);
     const frame = client && payloadFrames(payloads).in(client.protocolName);
@@ -324,12 +326,12 @@ export class ClientResults {
     const { instanceId } = this;
     asker.send({ type: serviceType.serviceMapping, invocationId, connectionId, instanceId });
     // The client's own app server has to know that an answer will come.
-    const line = client instanceof RoutedClient ? client.line : undefined;
+    const line = client instanceof RoutedClient ? client.serverConnection : undefined;
     if (line !== undefined && line.serverId !== asker.serverId) line.send(question);
     client.write(frame);
   }
 
-  answer(from: ServerConnection, answer: ServiceMessageOf<35> | ServiceMessageOf<36>): void {
+  answer(from: AppServerConnection, answer: ServiceMessageOf<35> | ServiceMessageOf<36>): void {
     const asker = this.waiting.get(answer.invocationId)?.asker;
     this.waiting.delete(answer.invocationId);
     // An app server that asked its own client has the answer already, and only says that it is there.
@@ -340,7 +342,7 @@ export class ClientResults {
   sweep(): void {
     const nowMs = performance.now();
     for (const [id, { asker, dueMs }] of this.waiting) {
-      if (dueMs > nowMs && asker.isReady) return;
+      if (dueMs > nowMs && asker.isConnected) return;
       this.waiting.delete(id);
     }
   }
@@ -348,7 +350,7 @@ export class ClientResults {
 
 /** What an app server sends to many clients: one whole hub frame for each hub protocol. */
 const payloadFrames = (payloads: Payloads = []): FrameSource =>
-  encodedOnce((protocolName) => {
+  encodeOncePerProtocol((protocolName) => {
     const payload = payloads.find(([name]) => name === protocolName)?.[1];
     if (payload === undefined || payload.length === 0) return undefined;
     return serverFrame(protocolName === 'json' ? opcode.text : opcode.binary, payload);

@@ -11,7 +11,7 @@ import {
   handlerRoutes,
   invalid,
   noContent,
-  objectIn,
+  jsonBody,
   ok,
   RestError,
   route,
@@ -19,11 +19,11 @@ import {
   type RestCall,
   type RestHost,
 } from '../service/rest';
-import { idIn, type ServiceClient, type ServiceHub } from './serviceHub';
-import type { Upstream } from './serverlessEvents';
+import { isOneOf, type ServiceClient, type ServiceHub } from './serviceHub';
+import type { SignalrUpstream } from './serverlessEvents';
 
 export interface SignalrRestHost extends RestHost<ServiceHub> {
-  readonly upstream: Upstream;
+  readonly upstream: SignalrUpstream;
 }
 
 type Call = RestCall<ServiceHub>;
@@ -32,7 +32,7 @@ const longestTokenMinutes = 24 * 60;
 const longestTtlS = 366 * 24 * 3600;
 
 function wantedBy({ query }: Call): (client: ServiceClient) => boolean {
-  const isExcluded = idIn(query.getAll('excluded'));
+  const isExcluded = isOneOf(query.getAll('excluded'));
   return (client) => !isExcluded(client);
 }
 
@@ -62,9 +62,9 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
     413: 'Error.Request.TooLarge',
   },
   errorBody: ({ message }, code) => ({ code, message, target: null, details: [] }),
-  lendsKeys: true,
-  asked: (path) => {
-    const { isOwn, method, hub, parts, query } = path;
+  issuesKeys: true,
+  resolvePath: (path) => {
+    const { isSettings: isOwn, method, hub, parts, query } = path;
     if (isOwn) return { ...path, hub: hub.toLowerCase() };
     // App servers with an application name call their hubs by both in one.
     const application = query.get('application');
@@ -72,7 +72,7 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
     // Sends of the first version have no `:send`, and what is asked by HEAD may be asked by GET too.
     const isOldSend = method === 'POST' && parts.at(-1)?.startsWith(':') !== true;
     return {
-      isOwn,
+      isSettings: isOwn,
       method: method === 'GET' ? 'HEAD' : method,
       hub: name.toLowerCase(),
       parts: isOldSend ? [...parts, ':send'] : parts,
@@ -83,7 +83,7 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
     ...commonRoutes<ServiceClient, ServiceHub, SignalrRestHost>({
       sendTo: (receivers) => (call) => {
         const message = readRestMessage(call);
-        call.hub.send(receivers(call), message, idIn(call.query.getAll('excluded')));
+        call.hub.send(receivers(call), message, isOneOf(call.query.getAll('excluded')));
         return accepted;
       },
       close: (client, reason) => client.close(reason),
@@ -116,7 +116,7 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
       return { status: 200, body: { token } };
     }),
   ],
-  ownRoutes: handlerRoutes<ServiceClient, UpstreamTemplate>(handlerIn, handlerForm, noContent),
+  settingsRoutes: handlerRoutes<ServiceClient, UpstreamTemplate>(handlerIn, handlerForm, noContent),
 };
 
 function addUser({ hub, names: { user, group }, query }: Call): typeof ok {
@@ -136,7 +136,7 @@ function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
   if (!isUtf8(body)) throw invalid('The body is not UTF-8 text.');
   // The separator ends a message of the hub protocol, and is not allowed in JSON anyway.
   if (body.includes(recordSeparator)) throw invalid('The body is not JSON.');
-  objectIn({ body });
+  jsonBody({ body });
   let target: string | undefined;
   let list: Buffer | undefined;
   const end = walk(body, skipSpace(body, 0), body.length, (keyStart, keyEnd, start, valueEnd) => {

@@ -7,7 +7,7 @@ import type { BenchCaller } from '../hub/hubConnection';
 import { classicProtocol } from './classicProtocol';
 
 /** A text in pieces: what many get is in memory once. */
-export type Text = readonly Buffer[];
+export type TextPieces = readonly Buffer[];
 
 export interface ClassicTransport {
   /** Messages that one envelope may hold. Source: `MaxMessages` of `ForeverTransport`, `LongPollingTransport`. */
@@ -16,7 +16,7 @@ export interface ClassicTransport {
   readonly isOneAnswer: boolean;
   /** Written, and not read by the client yet. */
   readonly unreadBytes: number;
-  send(texts: readonly Text[]): void;
+  send(texts: readonly TextPieces[]): void;
   keepAlive(): void;
   /** Absent where requests besides the one that waits bring what the client sends. */
   pause?(): void;
@@ -26,15 +26,15 @@ export interface ClassicTransport {
   terminate(): void;
 }
 
-export const lengthOf = (text: Text): number =>
+export const textBytes = (text: TextPieces): number =>
   text.reduce((bytes, piece) => bytes + piece.length, 0);
 
 export class SocketTransport extends WebSocketTransport implements ClassicTransport {
   readonly mostMessages = 10;
   readonly isOneAnswer = false;
 
-  send(texts: readonly Text[]): void {
-    const pieces = texts.flatMap((text) => [serverHeader(opcode.text, lengthOf(text)), ...text]);
+  send(texts: readonly TextPieces[]): void {
+    const pieces = texts.flatMap((text) => [serverHeader(opcode.text, textBytes(text)), ...text]);
     this.write(Buffer.concat(pieces));
   }
 
@@ -79,7 +79,7 @@ export class EventsTransport extends ResponseTransport implements ClassicTranspo
     response.write('data: initialized\n\n');
   }
 
-  send(texts: readonly Text[]): void {
+  send(texts: readonly TextPieces[]): void {
     const pieces = texts.flatMap((text) => [dataHead, ...text.map(onOneLine), dataTail]);
     this.response.write(Buffer.concat(pieces));
   }
@@ -95,7 +95,7 @@ function onOneLine(text: Buffer): Buffer {
   return Buffer.from(text.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)));
 }
 
-export class PollAnswer extends ResponseTransport implements ClassicTransport {
+export class PollResponseTransport extends ResponseTransport implements ClassicTransport {
   readonly mostMessages = 5000;
   readonly isOneAnswer = true;
 
@@ -105,7 +105,7 @@ export class PollAnswer extends ResponseTransport implements ClassicTransport {
     response.flushHeaders();
   }
 
-  send(texts: readonly Text[]): void {
+  send(texts: readonly TextPieces[]): void {
     this.response.end(Buffer.concat(texts.flat()));
   }
 
@@ -130,14 +130,14 @@ export interface ClassicHost {
   /** Milliseconds, as of the hub's last tick. */
   readonly tickMs: number;
   /** It has something to write: asks for {@link ClassicConnection.flush} at the end of this turn. */
-  hasNews(connection: ClassicConnection): void;
+  scheduleFlush(connection: ClassicConnection): void;
   /** So many bytes more wait for a client, or less. @returns whether more wait for this one than may */
-  waits(connection: ClassicConnection, addedBytes: number): boolean;
+  addWaitingBytes(connection: ClassicConnection, addedBytes: number): boolean;
   groupsToken(connection: ClassicConnection): string;
   /** It gets nothing any more. */
-  closing(connection: ClassicConnection): void;
+  onClosing(connection: ClassicConnection): void;
   /** Its last transport has ended. */
-  gone(connection: ClassicConnection): void;
+  onClosed(connection: ClassicConnection): void;
 }
 
 /** After so much that was written in one piece, it is asked again whether the client reads. */
@@ -176,7 +176,7 @@ export class ClassicConnection {
   private sinceMs: number;
   private isGone = false;
   /** What it says goodbye on. */
-  private leaving: ClassicTransport | undefined;
+  private closingTransport: ClassicTransport | undefined;
 
   /** @param cursorHead what its message ids begin with */
   constructor(
@@ -195,27 +195,27 @@ export class ClassicConnection {
     this.waiting.push(message);
     const isTooMuch = (addedBytes: number): boolean => {
       this.waitingBytes += addedBytes;
-      return this.host.waits(this, addedBytes) || this.waiting.length > mostWaiting;
+      return this.host.addWaitingBytes(this, addedBytes) || this.waiting.length > mostWaiting;
     };
     // Many at once for a client that reads are no loss.
     if (isTooMuch(message.length)) this.flush();
     let wantsLess = isTooMuch(0);
     while (wantsLess && this.waiting.length > 1)
       wantsLess = isTooMuch(-this.waiting.shift()!.length);
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   /** Writes a text that has no number: it is lost with its transport. */
   answer(transport: ClassicTransport, answer: Buffer): void {
     if (this.transport !== transport) return;
     this.answers.push(answer);
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   groupsChanged(): void {
     this.areGroupsNew = true;
     this.groupsVersion++;
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   /** For the token of its groups. */
@@ -227,13 +227,13 @@ export class ClassicConnection {
   connect(transport: ClassicTransport): void {
     this.use(transport);
     this.isInitializing = true;
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   /** Goes on over another transport. */
-  goOn(transport: ClassicTransport): void {
+  reconnect(transport: ClassicTransport): void {
     this.use(transport);
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   /**
@@ -241,7 +241,7 @@ export class ClassicConnection {
    * it shows, and in no others, as in the official server, which remembers none. (There it also misses what was sent to
    * the others while it was away; here that waits already.)
    */
-  showsGroups(version: number, messageId: string | undefined): boolean {
+  acceptsGroupsToken(version: number, messageId: string | undefined): boolean {
     const number = this.numberOf(messageId);
     const hasMissed = number !== undefined && number < this.groupsSentAt;
     if (version === this.groupsSent) return true;
@@ -251,20 +251,20 @@ export class ClassicConnection {
   }
 
   /** The transport has ended by itself. */
-  lostTransport(transport: ClassicTransport): void {
-    if (this.leaving === transport) this.host.gone(this);
+  onTransportClosed(transport: ClassicTransport): void {
+    if (this.closingTransport === transport) this.host.onClosed(this);
     if (this.transport !== transport) return;
     this.transport = undefined;
     this.answers.length = 0;
     this.sinceMs = this.host.tickMs;
   }
 
-  drained(): void {
+  onDrain(): void {
     if (this.isPaused && !this.host.isHeld) {
       this.isPaused = false;
       this.transport?.resume?.();
     }
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   pauseReading(): void {
@@ -273,25 +273,25 @@ export class ClassicConnection {
 
   resumeReading(): void {
     if (!this.isPaused) this.transport?.resume?.();
-    this.hasNews();
+    this.scheduleFlush();
   }
 
   flush(): void {
     this.isWaiting = false;
     const { host, transport } = this;
     if (transport === undefined || host.isHeld) return;
-    let texts: Text[] = [];
+    let texts: TextPieces[] = [];
     let bytes = 0;
     // As long as the client reads; what is more waits as a number.
     while (this.hasEnvelope && transport.unreadBytes <= host.maxUnreadBytes) {
       const envelope = this.envelope(transport.mostMessages);
       if (transport.isOneAnswer) {
-        this.lostTransport(transport);
+        this.onTransportClosed(transport);
         transport.send([envelope]);
         return;
       }
       texts.push(envelope);
-      bytes += lengthOf(envelope);
+      bytes += textBytes(envelope);
       if (bytes < mostAtOnceBytes) continue;
       transport.send(texts);
       texts = [];
@@ -311,7 +311,7 @@ export class ClassicConnection {
     if (transport === undefined) {
       if (nowMs - this.sinceMs >= host.disconnectTimeoutMs) this.remove();
     } else if (transport.isOneAnswer && nowMs - this.sinceMs >= host.pollTimeoutMs) {
-      this.lostTransport(transport);
+      this.onTransportClosed(transport);
       transport.send([this.envelope(0)]);
     } else if (nowMs >= this.nextKeepAliveMs) {
       this.nextKeepAliveMs = nowMs + host.keepAliveMs;
@@ -326,11 +326,11 @@ export class ClassicConnection {
     const { host, transport } = this;
     this.isGone = true;
     this.transport = undefined;
-    this.leaving = transport;
-    host.waits(this, -this.waitingBytes);
-    host.closing(this);
+    this.closingTransport = transport;
+    host.addWaitingBytes(this, -this.waitingBytes);
+    host.onClosing(this);
     if (transport === undefined) {
-      host.gone(this);
+      host.onClosed(this);
       return;
     }
     if (last !== undefined) transport.send([[text(last)]]);
@@ -345,13 +345,13 @@ export class ClassicConnection {
 
   terminate(): void {
     this.remove();
-    this.leaving?.terminate();
+    this.closingTransport?.terminate();
   }
 
-  private hasNews(): void {
+  private scheduleFlush(): void {
     if (this.isWaiting) return;
     this.isWaiting = true;
-    this.host.hasNews(this);
+    this.host.scheduleFlush(this);
   }
 
   private use(transport: ClassicTransport): void {
@@ -380,11 +380,11 @@ export class ClassicConnection {
   }
 
   /** Members in the order of `PersistentResponse`. */
-  private envelope(mostMessages: number): Text {
+  private envelope(mostMessages: number): TextPieces {
     const messages = this.waiting.splice(0, mostMessages);
-    const bytes = lengthOf(messages);
+    const bytes = textBytes(messages);
     this.waitingBytes -= bytes;
-    this.host.waits(this, -bytes);
+    this.host.addWaitingBytes(this, -bytes);
     // A change of groups has a number of its own, so that it shows whether the client has got it.
     this.number += messages.length + Number(this.areGroupsNew);
     let head = `{"C":"${this.cursor}",`;

@@ -5,13 +5,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  answersPreflight,
+  answerPreflight,
   loopbackHost,
   readBody,
   refuse,
   refuseUpgrade,
   reply,
-  splitUrl,
+  normalizedPathAndQuery,
   type Upgrade,
   type Refusal,
 } from '../http/loopbackServer';
@@ -25,7 +25,7 @@ import {
   type ClassicHost,
   EventsTransport,
   jsonType,
-  PollAnswer,
+  PollResponseTransport,
   SocketTransport,
   type ClassicTransport,
 } from './classicConnection';
@@ -36,12 +36,12 @@ import {
   readClassicMessage,
   type ClassicClient,
   ClassicTokens,
-  clientOf,
-  groupsTokenOf,
-  hubsAskedFor,
+  readClassicClient,
+  createGroupsToken,
+  readConnectionData,
   isRefusal,
-  negotiated,
-  shownGroups,
+  negotiateResponse,
+  readGroupsToken,
 } from './classicProtocol';
 
 const mostConnections = 100_000;
@@ -119,19 +119,19 @@ class RunningClassicHub
     this.url = `http://${loopbackHost}:${this.port}/${classicHubName.toLowerCase()}`;
   }
 
-  hasNews(connection: ClassicConnection): void {
+  scheduleFlush(connection: ClassicConnection): void {
     // Messages of one turn leave in one envelope.
     if (this.news.push(connection) === 1) process.nextTick(() => this.flushNews());
   }
 
-  waits({ waitingBytes }: ClassicConnection, addedBytes: number): boolean {
+  addWaitingBytes({ waitingBytes }: ClassicConnection, addedBytes: number): boolean {
     this.waitingBytes += addedBytes;
     return this.waitingBytes > mostWaitingBytes && waitingBytes > mostWaitingBytes / this.all.size;
   }
 
   groupsToken(connection: ClassicConnection): string {
     const { id, version, groups = [] } = connection;
-    return groupsTokenOf(id, { version, names: [...groups] }, this.tokens);
+    return createGroupsToken(id, { version, names: [...groups] }, this.tokens);
   }
 
   send(_caller: ClassicCaller, frames: FrameSource, audience: Audience): boolean {
@@ -177,8 +177,8 @@ class RunningClassicHub
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    if (answersPreflight(request, response)) return;
-    const { path, query } = splitUrl(request);
+    if (answerPreflight(request, response)) return;
+    const { path, query } = normalizedPathAndQuery(request);
     const { method } = request;
     const command = commandOf(path);
     const refusal =
@@ -198,10 +198,10 @@ class RunningClassicHub
     response: ServerResponse,
     query: URLSearchParams,
   ): void {
-    const asked = hubsAskedFor(query);
+    const asked = readConnectionData(query);
     const refusal = isRefusal(asked) ? asked : this.gate.refusal(request);
     if (refusal === undefined)
-      answerText(response, negotiated(query, randomUUID(), this.tokens, this));
+      answerText(response, negotiateResponse(query, randomUUID(), this.tokens, this));
     else refuse(response, refusal);
   }
 
@@ -211,7 +211,7 @@ class RunningClassicHub
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    const client = clientOf(query, this.tokens);
+    const client = readClassicClient(query, this.tokens);
     if (isRefusal(client)) {
       refuse(response, client);
       return;
@@ -281,18 +281,20 @@ class RunningClassicHub
       return;
     }
     const isStream = client.transport === 'serverSentEvents';
-    const transport = isStream ? new EventsTransport(response) : new PollAnswer(response);
+    const transport = isStream
+      ? new EventsTransport(response)
+      : new PollResponseTransport(response);
     const shown = new URLSearchParams([...query, ...form]);
     const connection = this.attach(client, command, shown, transport);
-    response.on('drain', () => connection.drained());
-    response.on('close', () => connection.lostTransport(transport));
+    response.on('drain', () => connection.onDrain());
+    response.on('close', () => connection.onTransportClosed(transport));
   }
 
   protected upgrade({ request, socket, head }: Upgrade): void {
-    const { path, query } = splitUrl(request);
+    const { path, query } = normalizedPathAndQuery(request);
     const command = commandOf(path);
     const isConnect = command === 'connect' || command === 'reconnect';
-    const client = clientOf(query, this.tokens);
+    const client = readClassicClient(query, this.tokens);
     const refusal =
       (isConnect ? this.tokenCheck?.refusal(request) : notFound) ??
       (isRefusal(client) ? client : this.refusalOf(client));
@@ -308,12 +310,12 @@ class RunningClassicHub
       );
       transport.attach({
         // What is no call of this hub gets no answer, as from the official server; nor do bytes.
-        arrived: (data, isBinary) => !isBinary && this.received(caller, data),
-        failed: () => transport.terminate(),
+        onData: (data, isBinary) => !isBinary && this.received(caller, data),
+        onFault: () => transport.terminate(),
         hasRoom: () => transport.unreadBytes <= this.maxUnreadBytes,
-        gone: () => connection.lostTransport(transport),
+        onClosed: () => connection.onTransportClosed(transport),
       });
-      transport.onDrain(() => connection.drained());
+      transport.onDrain(() => connection.onDrain());
     });
   }
 
@@ -340,12 +342,12 @@ class RunningClassicHub
       return connection;
     }
     const messageId = shown.get('messageId') ?? undefined;
-    const { version, names } = shownGroups(shown.get('groupsToken'), connectionId, this.tokens);
-    if (!connection.showsGroups(version, messageId)) {
+    const { version, names } = readGroupsToken(shown.get('groupsToken'), connectionId, this.tokens);
+    if (!connection.acceptsGroupsToken(version, messageId)) {
       this.groups.leaveAll(connection);
       for (const name of names) this.groups.join(connection, name);
     }
-    connection.goOn(transport);
+    connection.reconnect(transport);
     return connection;
   }
 
@@ -378,7 +380,7 @@ class RunningClassicHub
   private invoked(caller: ClassicCaller, message: ClassicMessage): void {
     const { connection } = caller;
     connection.invocations++;
-    const reason = this.counted(connection, () => invoke(this, caller, message));
+    const reason = this.countInvocation(connection, () => invoke(this, caller, message));
     if (reason !== undefined) this.close(connection, reason);
   }
 

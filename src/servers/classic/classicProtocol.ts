@@ -21,7 +21,7 @@ class ClassicProtocol extends JsonProtocol {
     return payload;
   }
 
-  protected override carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {
+  protected override frameAround(head: Buffer, content: Buffer, tail: Buffer): Buffer {
     return Buffer.concat([head, content, tail]);
   }
 }
@@ -151,7 +151,7 @@ const badData: Refusal = {
 const longestData = 4096;
 
 /** Whether `connectionData` names the hub; without any hub, a connection gets no message of one. */
-export function hubsAskedFor(query: URLSearchParams): { isOnHub: boolean } | Refusal {
+export function readConnectionData(query: URLSearchParams): { isOnHub: boolean } | Refusal {
   if (query.has('callback')) return noJsonp;
   const data = query.get('connectionData') ?? '';
   if (data === '') return { isOnHub: false };
@@ -178,8 +178,11 @@ function hubNamesIn(data: string): string[] | undefined {
 
 export const isRefusal = (answer: object): answer is Refusal => 'status' in answer;
 
-export function clientOf(query: URLSearchParams, tokens: ClassicTokens): ClassicClient | Refusal {
-  const asked = hubsAskedFor(query);
+export function readClassicClient(
+  query: URLSearchParams,
+  tokens: ClassicTokens,
+): ClassicClient | Refusal {
+  const asked = readConnectionData(query);
   if (isRefusal(asked)) return asked;
   const wanted = query.get('transport')?.toLowerCase();
   const transport = classicTransports.find((name) => name.toLowerCase() === wanted);
@@ -207,7 +210,7 @@ interface ClassicTimes {
 /** Times in seconds, as .NET writes them. */
 const seconds = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}.0` : String(ms / 1000));
 
-export function negotiated(
+export function negotiateResponse(
   query: URLSearchParams,
   connectionId: string,
   tokens: ClassicTokens,
@@ -230,19 +233,19 @@ export function negotiated(
   return `{${texts.join(',')}}`;
 }
 
-interface ShownGroups {
+interface GroupsToken {
   readonly version: number;
   readonly names: readonly string[];
 }
 
-const noGroups: ShownGroups = { version: 0, names: [] };
+const noGroups: GroupsToken = { version: 0, names: [] };
 
 /** The groups of a token; none for one that was not made for this connection. */
-export function shownGroups(
+export function readGroupsToken(
   token: string | null,
   connectionId: string,
   tokens: ClassicTokens,
-): ShownGroups {
+): GroupsToken {
   const text = token === null ? undefined : tokens.unprotect('groups', token);
   const parts = /^([^:]*):([0-9]+):(.*)$/s.exec(text ?? '');
   if (parts?.[1] !== connectionId) return noGroups;
@@ -251,9 +254,9 @@ export function shownGroups(
   return { version: Number(parts[2]), names };
 }
 
-export const groupsTokenOf = (
+export const createGroupsToken = (
   connectionId: string,
-  { version, names }: ShownGroups,
+  { version, names }: GroupsToken,
   tokens: ClassicTokens,
 ): string => {
   const qualified = names.map((name) => `${classicHubName}.${name}`);

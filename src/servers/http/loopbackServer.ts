@@ -136,22 +136,22 @@ function guard(by: ServerResponse | Duplex, handle: () => void): void {
   try {
     handle();
   } catch (error) {
-    reasonOf(error);
+    faultReason(error);
     by.destroy();
   }
 }
 
 /** The same of what takes its time. */
-export const guardLater = (by: ServerResponse | Duplex, work: PromiseLike<unknown>): void =>
+export const guardAsync = (by: ServerResponse | Duplex, work: PromiseLike<unknown>): void =>
   inBackground(work, (error) => {
-    reasonOf(error);
+    faultReason(error);
     by.destroy();
   });
 
 /** A server that answers nobody but this machine, whatever a web page makes a browser send. */
 export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers): Server {
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
-    const refusal = refusalOf(request, publicHost);
+    const refusal = foreignRequestRefusal(request, publicHost);
     if (refusal !== undefined) refuse(response, { ...refusal, headers: { Connection: 'close' } });
     else guard(response, () => answer(request, response));
   });
@@ -159,7 +159,7 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   server.on('upgrade', (request, socket, head) => {
     // The peer may vanish before anybody takes over the errors.
     socket.on('error', () => socket.destroy());
-    const refusal = refusalOf(request, publicHost);
+    const refusal = foreignRequestRefusal(request, publicHost);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
     else guard(socket, () => upgrade({ request, socket, head }));
   });
@@ -204,9 +204,9 @@ export async function stopServer(server: Server): Promise<void> {
 }
 
 /** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
-export function answersPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+export function answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
-  if (origin === undefined || !isOwnOrigin(origin)) return false;
+  if (origin === undefined || !isLoopbackOrigin(origin)) return false;
   response.setHeader('Access-Control-Allow-Origin', origin);
   response.setHeader('Access-Control-Allow-Credentials', 'true');
   response.setHeader('Vary', 'Origin');
@@ -232,7 +232,10 @@ export function pathAndQuery({ url = '' }: IncomingMessage): {
     : { path: url.slice(0, end), query: new URLSearchParams(url.slice(end + 1)) };
 }
 
-export function splitUrl(request: IncomingMessage): { path: string; query: URLSearchParams } {
+export function normalizedPathAndQuery(request: IncomingMessage): {
+  path: string;
+  query: URLSearchParams;
+} {
   const { path, query } = pathAndQuery(request);
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
@@ -337,44 +340,44 @@ const wrongOrigin: Refusal = {
  * choose (Fetch, "Forbidden request-header").
  * @param publicHost name of a tunnel that leads here
  */
-export function refusalOf(
+export function foreignRequestRefusal(
   { headers: { host, origin } }: Pick<IncomingMessage, 'headers'>,
   publicHost?: string,
 ): Refusal | undefined {
-  if (!isOwnHost(host, publicHost)) return wrongHost;
-  return origin === undefined || isOwnOrigin(origin) ? undefined : wrongOrigin;
+  if (!isAllowedHost(host, publicHost)) return wrongHost;
+  return origin === undefined || isLoopbackOrigin(origin) ? undefined : wrongOrigin;
 }
 
-function isOwnHost(host: string | undefined, publicHost: string | undefined): boolean {
+function isAllowedHost(host: string | undefined, publicHost: string | undefined): boolean {
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host) || !URL.canParse(`http://${host}`))
     return false;
   const url = new URL(`http://${host}`);
-  return isOwnName(url.hostname) || url.hostname === publicHost;
+  return isLoopbackName(url.hostname) || url.hostname === publicHost;
 }
 
 /** `null`, of a page whose origin is kept secret, is none. */
-export function isOwnOrigin(origin: string): boolean {
+export function isLoopbackOrigin(origin: string): boolean {
   if (!/^https?:\/\/[\w.:[\]-]+$/i.test(origin) || !URL.canParse(origin)) return false;
-  return isOwnName(new URL(origin).hostname);
+  return isLoopbackName(new URL(origin).hostname);
 }
 
 /** A name may end with the dot of the root. */
-const isOwnName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
+const isLoopbackName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
 
 /** What somebody has sent ends their own connection at most, never a server that others use. */
 
 interface Reader {
-  arrived(data: Buffer, isBinary: boolean): void;
+  onData(data: Buffer, isBinary: boolean): void;
   /** The handling of what came has failed for that reason: the connection ends. */
-  failed(reason: string): void;
+  onFault(reason: string): void;
 }
 
 /** Hands on what a client has sent. */
-export function hand(reader: Reader, data: Buffer, isBinary: boolean): void {
+export function receiveSafely(reader: Reader, data: Buffer, isBinary: boolean): void {
   try {
-    reader.arrived(data, isBinary);
+    reader.onData(data, isBinary);
   } catch (error) {
-    reader.failed(reasonOf(error));
+    reader.onFault(faultReason(error));
   }
 }
 
@@ -382,7 +385,7 @@ export function hand(reader: Reader, data: Buffer, isBinary: boolean): void {
 export const defectWarning = 'ServerDefect';
 
 /** What the sender is told. An error that no input should cause is a defect: its stack goes to standard error. */
-export function reasonOf(error: unknown): string {
+export function faultReason(error: unknown): string {
   if (error instanceof HubMessageError) return error.message;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.emitWarning(text, defectWarning);

@@ -76,7 +76,7 @@ export class SignalrClients {
     return this.used.has(token);
   }
 
-  sweep(): void {
+  removeExpired(): void {
     const nowMs = performance.now();
     for (const [token, { dueMs }] of this.pending) {
       if (dueMs > nowMs) return;
@@ -92,7 +92,7 @@ export class SignalrClients {
     refusal: () => Refusal | undefined,
     transports = availableTransports,
   ): void {
-    this.sweep();
+    this.removeExpired();
     const isFull = this.pending.size >= maxPending;
     const refused = method === 'POST' ? (refusal() ?? (isFull ? full : undefined)) : postOnly;
     if (refused === undefined) answerJson(response, this.negotiated(query, transports));
@@ -101,7 +101,7 @@ export class SignalrClients {
 
   /** @param token null for a client that skips negotiation */
   upgrade({ request, socket, head }: Upgrade, token: string | null, refusal?: Refusal): void {
-    const id = refusal ?? (token === null ? newId() : this.take(token));
+    const id = refusal ?? (token === null ? newId() : this.claimToken(token));
     if (typeof id !== 'string') {
       refuseUpgrade(socket, id);
       return;
@@ -148,7 +148,7 @@ export class SignalrClients {
   }
 
   /** The connection id of a token, which is in use from now on, or what refuses it. */
-  private take(token: string): string | Refusal {
+  private claimToken(token: string): string | Refusal {
     if (this.used.has(token)) return takenId;
     const waiting = this.pending.get(token);
     this.pending.delete(token);
@@ -159,7 +159,7 @@ export class SignalrClients {
 
   private get(request: IncomingMessage, response: ServerResponse, token: string): void {
     const { host, transports } = this;
-    const wantsEvents = asksForEvents(request);
+    const wantsEvents = wantsEventStream(request);
     const known = transports.get(token);
     if (known !== undefined) {
       if (wantsEvents !== known instanceof EventStreamTransport) refuse(response, otherTransport);
@@ -167,7 +167,7 @@ export class SignalrClients {
       else refuse(response, takenId);
       return;
     }
-    const taken = this.take(token);
+    const taken = this.claimToken(token);
     if (typeof taken !== 'string') {
       refuse(response, taken === takenId ? otherTransport : taken);
       return;
@@ -196,7 +196,7 @@ export class SignalrClients {
   }
 }
 
-export const asksForEvents = ({ headers }: IncomingMessage): boolean =>
+export const wantsEventStream = ({ headers }: IncomingMessage): boolean =>
   /\btext\/event-stream\b/i.test(headers.accept ?? '');
 
 const onlyPolling = { status: 400, text: 'Only long polling ends by DELETE.' };

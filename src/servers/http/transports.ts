@@ -4,16 +4,16 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
-import { payloadOf, serverFrame } from '../hubProtocol/serverProtocol';
-import { hand, refuse, reply, type Refusal } from './loopbackServer';
+import { framePayload, serverFrame } from '../hubProtocol/serverProtocol';
+import { receiveSafely, refuse, reply, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {
-  arrived(data: Buffer, isBinary: boolean): void;
+  onData(data: Buffer, isBinary: boolean): void;
   /** The handling of what came has failed for that reason: the connection ends. */
-  failed(reason: string): void;
+  onFault(reason: string): void;
   /** Whether anything more may be written; closes the connection when it may not. */
   hasRoom(): boolean;
-  gone(): void;
+  onClosed(): void;
 }
 
 export interface HubTransport {
@@ -24,7 +24,7 @@ export interface HubTransport {
   readonly hasOwnKeepAlive: boolean;
   readonly carriesBinary: boolean;
   /** Whoever is on the way to the client takes nothing more at the moment; absent: never. */
-  readonly isHeldUp?: boolean;
+  readonly isBlocked?: boolean;
   attach(owner: TransportOwner): void;
   /** Writes a whole WebSocket frame; transports of another kind send what is in it. */
   write(frame: Buffer): void;
@@ -38,13 +38,13 @@ export interface HubTransport {
 }
 
 /** Why a client is closed that does not read. */
-export const unreadText = (maxBytes: number): string =>
+export const slowClientReason = (maxBytes: number): string =>
   `Closed: more than ${maxBytes} bytes were waiting for this client to read them.`;
 
 interface SocketOwner extends TransportOwner {
   /** @param code of the close frame, 1006 without one */
-  gone(code?: number): void;
-  seen?(): void;
+  onClosed(code?: number): void;
+  onSignOfLife?(): void;
 }
 
 /** Bytes of the reason in a close frame (RFC 6455, 5.5.1), in characters of any width. */
@@ -71,16 +71,16 @@ export class WebSocketTransport implements HubTransport {
 
   attach(owner: SocketOwner): void {
     const { socket } = this;
-    socket.on('message', (data: Buffer, isBinary: boolean) => hand(owner, data, isBinary));
+    socket.on('message', (data: Buffer, isBinary: boolean) => receiveSafely(owner, data, isBinary));
     // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
     socket.on('ping', (data: Buffer) => {
-      owner.seen?.();
+      owner.onSignOfLife?.();
       if (owner.hasRoom()) socket.pong(data, false);
     });
-    socket.on('pong', () => owner.seen?.());
+    socket.on('pong', () => owner.onSignOfLife?.());
     // A broken frame or a lost socket: `ws` closes by itself, `close` follows.
     socket.on('error', () => undefined);
-    socket.on('close', (code) => owner.gone(code));
+    socket.on('close', (code) => owner.onClosed(code));
   }
 
   onDrain(listener: () => void): void {
@@ -183,7 +183,7 @@ export abstract class HttpTransport implements HubTransport {
     this.isGone = true;
     for (const { response } of this.posts.splice(0)) refuse(response, noConnection);
     this.onGone();
-    this.owner?.gone();
+    this.owner?.onClosed();
   }
 
   private get isPaused(): boolean {
@@ -195,7 +195,7 @@ export abstract class HttpTransport implements HubTransport {
       refuse(response, noConnection);
       return;
     }
-    if (this.owner !== undefined) hand(this.owner, body, true);
+    if (this.owner !== undefined) receiveSafely(this.owner, body, true);
     reply(response, 200, '', { 'Content-Type': 'text/plain' });
   }
 }
@@ -228,7 +228,7 @@ export class EventStreamTransport extends HttpTransport {
 
   write(frame: Buffer): void {
     // White space is all that line ends can be in JSON; the client puts LF between the lines.
-    const lines = payloadOf(frame)
+    const lines = framePayload(frame)
       .toString('utf8')
       .split(/\r\n|\n|\r/);
     this.response.write(`${lines.map((line) => `data: ${line}\r\n`).join('')}\r\n`);
@@ -286,7 +286,7 @@ export class PollTransport extends HttpTransport {
     this.sinceMs = performance.now();
     response.on('error', () => undefined);
     response.on('close', () => {
-      if (this.waiting === response) this.polled();
+      if (this.waiting === response) this.endPoll();
     });
     if (!this.activated) {
       this.activated = true;
@@ -301,7 +301,7 @@ export class PollTransport extends HttpTransport {
   write(frame: Buffer): void {
     if (this.isGone) return;
     this.isBinary = (frame[0]! & 0x0f) === opcode.binary;
-    const payload = payloadOf(frame);
+    const payload = framePayload(frame);
     this.unread.push(payload);
     this.unreadLength += payload.length;
     if (this.waiting !== undefined) this.flush();
@@ -315,7 +315,7 @@ export class PollTransport extends HttpTransport {
 
   terminate(): void {
     this.waiting?.destroy();
-    this.polled();
+    this.endPoll();
     this.end();
   }
 
@@ -331,7 +331,7 @@ export class PollTransport extends HttpTransport {
   /** Nothing is left to send, or the client has ended the connection. */
   finish(): void {
     this.waiting?.writeHead(204).end();
-    this.polled();
+    this.endPoll();
     this.end();
   }
 
@@ -339,7 +339,7 @@ export class PollTransport extends HttpTransport {
     const { waiting, unread, unreadLength, isBinary } = this;
     this.unread = [];
     this.unreadLength = 0;
-    this.polled();
+    this.endPoll();
     waiting?.writeHead(200, {
       'Content-Type': isBinary || unreadLength === 0 ? 'application/octet-stream' : 'text/plain',
       'Content-Length': unreadLength,
@@ -347,7 +347,7 @@ export class PollTransport extends HttpTransport {
     waiting?.end(Buffer.concat(unread, unreadLength));
   }
 
-  private polled(): void {
+  private endPoll(): void {
     this.waiting = undefined;
     this.sinceMs = performance.now();
   }

@@ -4,7 +4,7 @@ import { isProbe } from '../../wire/connect/probeMark';
 import { objectIn } from '../../wire/message/jsonScan';
 import {
   bearerToken,
-  splitUrl,
+  normalizedPathAndQuery,
   type Refusal,
   ConnectionServer,
   type Terminable,
@@ -51,7 +51,7 @@ export class HubTokens {
   ) {}
 
   refusal(request: IncomingMessage): Refusal | undefined {
-    const token = bearerToken(request, splitUrl(request).query) ?? '';
+    const token = bearerToken(request, normalizedPathAndQuery(request).query) ?? '';
     const [head = '', payload = '', signature = '', more] = token.split('.');
     if (token === '') return refused('This hub wants an access token (--token-key).');
     const claims = claimsOf(payload);
@@ -168,17 +168,17 @@ export abstract class BenchServer<Connection extends BenchConnection>
 
   abstract onRelease(): void;
 
-  closing(connection: Connection): void {
+  onClosing(connection: Connection): void {
     this.connections.delete(connection.id);
     this.groups.leaveAll(connection);
   }
 
-  gone(connection: Connection): void {
+  onClosed(connection: Connection): void {
     this.remove(connection);
   }
 
   /** Carries out what a connection has called, and counts it. @returns why the connection is closed on purpose, if it is */
-  protected counted({ invocations }: Connection, carryOut: () => void): string | undefined {
+  protected countInvocation({ invocations }: Connection, carryOut: () => void): string | undefined {
     this.invocations++;
     carryOut();
     const { closeAfter = 0 } = this.options;
@@ -240,7 +240,7 @@ class RunningHub
     this.url = `http://${loopbackHost}:${this.port}${this.options.path ?? this.path}`;
   }
 
-  opened(connection: HubConnection): void {
+  onOpened(connection: HubConnection): void {
     this.connections.set(connection.id, connection);
     const { protocol } = connection;
     connection.write(protocol.handshakeFrame);
@@ -257,8 +257,8 @@ class RunningHub
     this.add(new HubConnection(id, this, transport, timeoutMs));
   }
 
-  invoked(connection: HubConnection, message: Envelope): void {
-    const reason = this.counted(connection, () => invoke(this, connection, message));
+  onInvocation(connection: HubConnection, message: Envelope): void {
+    const reason = this.countInvocation(connection, () => invoke(this, connection, message));
     if (reason !== undefined) connection.close(reason, true);
   }
 
@@ -290,7 +290,7 @@ class RunningHub
   }
 
   protected answer(request: IncomingMessage, response: ServerResponse): void {
-    const { path, query } = splitUrl(request);
+    const { path, query } = normalizedPathAndQuery(request);
     const isOurs = path === this.path || path === `${this.path}/negotiate`;
     const unknown = isOurs ? this.tokenCheck?.refusal(request) : undefined;
     if (unknown !== undefined) {
@@ -305,7 +305,7 @@ class RunningHub
   }
 
   protected upgrade(upgrade: Upgrade): void {
-    const { path, query } = splitUrl(upgrade.request);
+    const { path, query } = normalizedPathAndQuery(upgrade.request);
     const token = query.get('id');
     const refusal = path === this.path ? this.tokenCheck?.refusal(upgrade.request) : notFound;
     if (refusal !== undefined) refuseUpgrade(upgrade.socket, refusal);
@@ -318,7 +318,7 @@ class RunningHub
   }
 
   protected override tick(): void {
-    this.clients.sweep();
+    this.clients.removeExpired();
     super.tick();
   }
 

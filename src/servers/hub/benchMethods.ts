@@ -1,6 +1,6 @@
 /** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
 import { groupBy } from '../../base/collect';
-import { reasonOf } from '../http/loopbackServer';
+import { faultReason } from '../http/loopbackServer';
 import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
@@ -8,8 +8,8 @@ import { callbacks } from '../../base/message';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import {
   invocationFrames,
-  encodedOnce,
-  protocolNamed,
+  encodeOncePerProtocol,
+  findProtocol,
   type FrameSource,
 } from '../hubProtocol/protocols';
 import type { Envelope } from '../../wire/message/envelope';
@@ -101,9 +101,9 @@ const measured =
     const blob = message.argument(ticksAt + 1);
     const payload = sent.isNull(blob) ? null : sent.text(blob);
     if (receiver === undefined || ticks === undefined || payload === undefined) return 'unbound';
-    const frames = encodedOnce((name) => {
+    const frames = encodeOncePerProtocol((name) => {
       if (name === sent.name) return sent.measureFrame(message.argumentsFrom(ticksAt));
-      const protocol = protocolNamed(name);
+      const protocol = findProtocol(name);
       const list = protocol?.encodeArguments([ticks, payload]);
       return list && protocol?.invocationFrame(callbacks.measure, list);
     });
@@ -298,7 +298,7 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: Enve
   const { protocol } = caller;
   const method = benchMethod(message, context.contracts);
   const delivers = method?.delivers ?? false;
-  if (delivers) context.deliveries.messageArrived();
+  if (delivers) context.deliveries.startStallClock();
   const complete = (outcome: Outcome): void => {
     if (invocationId === undefined || outcome === 'streams') return;
     const failed = (error: string): Buffer =>
@@ -322,7 +322,7 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: Enve
   const error = refusalOf(message, method);
   const outcome = error === undefined ? method.run(context, caller, message) : { error };
   if (outcome instanceof Promise)
-    outcome.then(complete, (error: unknown) => complete({ error: reasonOf(error) }));
+    outcome.then(complete, (error: unknown) => complete({ error: faultReason(error) }));
   else complete(outcome);
 }
 
@@ -335,11 +335,11 @@ interface ChatMessage {
 }
 
 /** Of each room: its latest messages. */
-export const historyMessages = 100;
+export const maxHistoryMessages = 100;
 /** Larger ones are passed on, and stand in no history. */
 const largestBytes = 4096;
 /** Of all rooms together, each message with what stands around it; the rooms that nobody has written to for longest go first. */
-export const mostHistoryBytes = 16 * 1024 * 1024;
+export const maxHistoryBytes = 16 * 1024 * 1024;
 const envelopeBytes = 256;
 
 interface Room {
@@ -370,12 +370,12 @@ export class ChatRooms {
     room.messages.push(message);
     room.sizes.push(bytes);
     this.bytes += bytes;
-    if (room.messages.length > historyMessages) {
+    if (room.messages.length > maxHistoryMessages) {
       room.messages.shift();
       this.bytes -= room.sizes.shift()!;
     }
     for (const [oldest, { sizes }] of this.rooms) {
-      if (this.bytes <= mostHistoryBytes) return;
+      if (this.bytes <= maxHistoryBytes) return;
       this.rooms.delete(oldest);
       this.bytes -= sizes.reduce((sum, size) => sum + size, 0);
     }
@@ -383,7 +383,7 @@ export class ChatRooms {
 
   /** The latest first. */
   history(room: string, count: number): ChatMessage[] {
-    const latest = Math.max(0, Math.min(historyMessages, Math.floor(count)));
+    const latest = Math.max(0, Math.min(maxHistoryMessages, Math.floor(count)));
     return latest === 0 ? [] : (this.rooms.get(room)?.messages ?? []).slice(-latest).reverse();
   }
 }

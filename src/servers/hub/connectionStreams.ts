@@ -79,13 +79,13 @@ export class ConnectionStreams implements OpenStreams {
     const ended = (): boolean => this.downloads.delete(id);
     const download = new DownloadStream(connection, deliveries, asked, ended);
     this.downloads.set(id, download);
-    deliveries.messageArrived();
+    deliveries.startStallClock();
     download.send();
     return undefined;
   }
 
   /** Takes a stream item, the completion of an upload, or a cancellation; unknown ids are ignored. */
-  received(message: Envelope): void {
+  receive(message: Envelope): void {
     const id = message.invocationId ?? '';
     if (message.type === hubMessageType.cancelInvocation) {
       const call = this.calls.get(id);
@@ -130,7 +130,7 @@ export class ConnectionStreams implements OpenStreams {
       this.endUpload(stream, 'Failed to bind Stream message.');
       return;
     }
-    this.deliveries.messageArrived();
+    this.deliveries.startStallClock();
     if (stream.counted !== undefined) {
       stream.counted += 1;
       return;

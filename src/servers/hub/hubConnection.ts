@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ByteRest } from '../../wire/socket/frameReader';
 import {
   jsonProtocol,
-  agreeOnProtocol,
+  negotiateProtocol,
   handshakeErrorFrame,
   handshakeFailed,
   handshakeTimedOut,
@@ -10,8 +10,8 @@ import {
 import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import { hand } from '../http/loopbackServer';
-import { unreadText, type HubTransport, type TransportOwner } from '../http/transports';
+import { receiveSafely } from '../http/loopbackServer';
+import { slowClientReason, type HubTransport, type TransportOwner } from '../http/transports';
 
 export interface ConnectionHost {
   readonly maxMessageBytes: number;
@@ -22,16 +22,16 @@ export interface ConnectionHost {
   readonly isHeld: boolean;
   /** Milliseconds, as of the hub's last tick: good enough for time-outs, free to read. */
   readonly tickMs: number;
-  opened(connection: HubConnection): void;
-  invoked(connection: HubConnection, message: Envelope): void;
+  onOpened(connection: HubConnection): void;
+  onInvocation(connection: HubConnection, message: Envelope): void;
   /** Absent where others know the groups of clients. */
-  closing?(connection: HubConnection): void;
-  gone(connection: HubConnection): void;
+  onClosing?(connection: HubConnection): void;
+  onClosed(connection: HubConnection): void;
 }
 
 export interface OpenStreams {
   readonly isFull: boolean;
-  received(message: Envelope): void;
+  receive(message: Envelope): void;
   resume(): void;
   dispose(): void;
 }
@@ -51,8 +51,8 @@ export class HubConnection implements TransportOwner {
   private inbox: { data: Buffer; isBinary: boolean }[] | undefined;
   private handshakeDueMs: number;
   private readonly reader = {
-    arrived: (data: Buffer, isBinary: boolean): void => this.read(data, isBinary),
-    failed: (reason: string): void => this.failed(reason),
+    onData: (data: Buffer, isBinary: boolean): void => this.read(data, isBinary),
+    onFault: (reason: string): void => this.onFault(reason),
   };
   private nextPingMs = 0;
   private lastSeenMs: number;
@@ -85,7 +85,7 @@ export class HubConnection implements TransportOwner {
 
   terminate(): void {
     this.state = 'closing';
-    this.stop();
+    this.releaseStreams();
     this.transport.terminate();
   }
 
@@ -115,7 +115,7 @@ export class HubConnection implements TransportOwner {
     while (this.inbox !== undefined && !this.mayNotRead) {
       const next = this.inbox.shift();
       if (next === undefined) this.inbox = undefined;
-      else hand(this.reader, next.data, next.isBinary);
+      else receiveSafely(this.reader, next.data, next.isBinary);
     }
     if (!this.mayNotRead) this.transport.resume();
   }
@@ -130,37 +130,37 @@ export class HubConnection implements TransportOwner {
   }
 
   get isBehind(): boolean {
-    const { unreadBytes, isHeldUp } = this.transport;
+    const { unreadBytes, isBlocked: isHeldUp } = this.transport;
     return isHeldUp === true || unreadBytes * 4 > this.host.maxUnreadBytes;
   }
 
   hasRoom(): boolean {
     const { maxUnreadBytes } = this.host;
     if (this.transport.unreadBytes <= maxUnreadBytes) return true;
-    this.close(unreadText(maxUnreadBytes), true, 1008);
+    this.close(slowClientReason(maxUnreadBytes), true, 1008);
     return false;
   }
 
   private end(lastFrame: Buffer, code: number): void {
     if (this.state === 'closing') return;
     this.state = 'closing';
-    this.stop();
+    this.releaseStreams();
     if (this.transport.isWritable) this.transport.write(lastFrame);
     this.transport.close(code);
   }
 
-  gone(): void {
-    this.stop();
-    this.host.gone(this);
+  onClosed(): void {
+    this.releaseStreams();
+    this.host.onClosed(this);
   }
 
-  private stop(): void {
+  private releaseStreams(): void {
     this.streams?.dispose();
     this.streams = undefined;
-    this.host.closing?.(this);
+    this.host.onClosing?.(this);
   }
 
-  arrived(data: Buffer, isBinary: boolean): void {
+  onData(data: Buffer, isBinary: boolean): void {
     if (this.state === 'closing') return;
     if (this.mayNotRead || this.inbox !== undefined) {
       (this.inbox ??= []).push({ data, isBinary });
@@ -235,12 +235,12 @@ export class HubConnection implements TransportOwner {
       case hubMessageType.invocation:
       case hubMessageType.streamInvocation:
         this.invocations++;
-        this.host.invoked(this, message);
+        this.host.onInvocation(this, message);
         break;
       case hubMessageType.streamItem:
       case hubMessageType.completion:
       case hubMessageType.cancelInvocation:
-        this.streams?.received(message);
+        this.streams?.receive(message);
         break;
       case hubMessageType.ping:
         this.hasPinged = true;
@@ -254,7 +254,7 @@ export class HubConnection implements TransportOwner {
   private handshake(request: Buffer): void {
     const { carriesBinary } = this.transport;
     const agreed = isUtf8(request)
-      ? agreeOnProtocol(request.toString('utf8'), carriesBinary)
+      ? negotiateProtocol(request.toString('utf8'), carriesBinary)
       : handshakeFailed;
     if (typeof agreed === 'string') {
       this.end(handshakeErrorFrame(agreed), 1000);
@@ -263,15 +263,15 @@ export class HubConnection implements TransportOwner {
     this.protocol = agreed;
     this.state = 'open';
     this.nextPingMs = this.host.tickMs + this.host.keepAliveMs;
-    this.host.opened(this);
+    this.host.onOpened(this);
   }
 
-  failed(reason: string): void {
+  onFault(reason: string): void {
     this.fail(`${closedWithError} ${reason}`);
   }
 
   private failTooLong(): void {
-    this.failed(`A message is longer than ${this.host.maxMessageBytes} bytes.`);
+    this.onFault(`A message is longer than ${this.host.maxMessageBytes} bytes.`);
   }
 
   private fail(reason = closedWithError): void {

@@ -23,7 +23,7 @@ interface DeliveriesHost {
   onRelease(): void;
 }
 
-export type Deliveries = Pick<HubDeliveries, 'isHeld' | 'messageArrived' | 'deliver' | 'send'>;
+export type Deliveries = Pick<HubDeliveries, 'isHeld' | 'startStallClock' | 'deliver' | 'send'>;
 
 /** Above this much waiting, the hub reads nothing more until half of it is gone. */
 const maxWaitingBytes = 128 * 1024 * 1024;
@@ -70,7 +70,7 @@ export class HubDeliveries {
   }
 
   /** A message to deliver has arrived; the first one starts the clock of the stall. */
-  messageArrived(): void {
+  startStallClock(): void {
     if (this.stall === undefined) return;
     const { afterMs, forMs } = this.stall;
     this.stall = undefined;

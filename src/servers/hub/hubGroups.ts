@@ -2,18 +2,18 @@ interface GroupMember {
   groups: Set<string> | undefined;
 }
 
-export const mostGroups = 10_000;
+export const maxGroupsPerConnection = 10_000;
 
-export const noMoreGroups = 'A connection may be in at most 10,000 groups of this server.';
+export const tooManyGroupsText = 'A connection may be in at most 10,000 groups of this server.';
 
-export const mayJoin = ({ groups }: GroupMember, group: string): boolean =>
-  groups === undefined || groups.size < mostGroups || groups.has(group);
+export const canJoin = ({ groups }: GroupMember, group: string): boolean =>
+  groups === undefined || groups.size < maxGroupsPerConnection || groups.has(group);
 
 /** Sets by key; one without members is forgotten. */
 export class SetsByKey<Member> {
   private readonly sets = new Map<string, Set<Member>>();
 
-  of(key: string): ReadonlySet<Member> | undefined {
+  get(key: string): ReadonlySet<Member> | undefined {
     return this.sets.get(key);
   }
 
@@ -35,12 +35,12 @@ export class HubGroups<Member extends GroupMember> {
   private readonly members = new SetsByKey<Member>();
 
   membersOf(group: string): Iterable<Member> {
-    return this.members.of(group) ?? [];
+    return this.members.get(group) ?? [];
   }
 
-  /** @returns false when it {@link mayJoin} no more */
+  /** @returns false when it {@link canJoin} no more */
   join(connection: Member, group: string): boolean {
-    if (!mayJoin(connection, group)) return false;
+    if (!canJoin(connection, group)) return false;
     this.members.add(group, connection);
     (connection.groups ??= new Set()).add(group);
     return true;
@@ -80,15 +80,15 @@ export class HubClients<Client extends HubMember> {
     return true;
   }
 
-  ofUser(userId: string): ReadonlySet<Client> {
-    return this.users.of(userId) ?? new Set();
+  withUserId(userId: string): ReadonlySet<Client> {
+    return this.users.get(userId) ?? new Set();
   }
 
   inGroup(group: string): Iterable<Client> {
     return this.groups.membersOf(group);
   }
 
-  ofIds(ids: readonly string[]): Client[] {
+  withIds(ids: readonly string[]): Client[] {
     return ids.flatMap((id) => this.clients.get(id) ?? []);
   }
 }

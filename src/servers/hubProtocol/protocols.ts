@@ -33,7 +33,7 @@ import {
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
-import { asLong, ServerProtocol } from './serverProtocol';
+import { toInt64, ServerProtocol } from './serverProtocol';
 import {
   encodeMessagePackMessage,
   readMessagePackEnvelope,
@@ -88,7 +88,7 @@ export class JsonProtocol extends ServerProtocol {
 
   wideInteger(value: Buffer): bigint | undefined {
     const text = value.toString('latin1', 0, 24);
-    return /^-?[0-9]{1,19}$/.test(text) ? asLong(BigInt(text)) : undefined;
+    return /^-?[0-9]{1,19}$/.test(text) ? toInt64(BigInt(text)) : undefined;
   }
 
   text(value: Buffer): string | undefined {
@@ -108,7 +108,7 @@ export class JsonProtocol extends ServerProtocol {
   }
 
   encodeArguments(values: unknown): Buffer {
-    return Buffer.from(jsonText(values), 'utf8');
+    return Buffer.from(toJson(values), 'utf8');
   }
 
   numberedItem(dictionary: Buffer, number: number): Buffer {
@@ -129,14 +129,14 @@ export const jsonProtocol: ServerProtocol = new JsonProtocol(opcode.text, encode
 });
 
 /** JSON text of a value from MessagePack, as .NET writes it: bytes as base64, integers digit by digit. */
-export function jsonText(value: unknown): string {
+export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
-  if (value instanceof MessagePackExtension) return jsonText(value.data);
+  if (value instanceof MessagePackExtension) return toJson(value.data);
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'));
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(
-      ([key, member]) => `${JSON.stringify(key)}:${jsonText(member)}`,
+      ([key, member]) => `${JSON.stringify(key)}:${toJson(member)}`,
     );
     return `{${members.join(',')}}`;
   }
@@ -260,7 +260,7 @@ class MessagePackProtocol extends ServerProtocol {
 
   wideInteger(value: Buffer): bigint | undefined {
     const read = readInteger(cursorIn(value));
-    return read === undefined ? undefined : asLong(BigInt(read));
+    return read === undefined ? undefined : toInt64(BigInt(read));
   }
 
   text(value: Buffer): string | undefined {
@@ -297,9 +297,9 @@ class MessagePackProtocol extends ServerProtocol {
     return Buffer.concat([...head, dictionary.subarray(cursor.at)]);
   }
 
-  protected override carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {
+  protected override frameAround(head: Buffer, content: Buffer, tail: Buffer): Buffer {
     const prefix = lengthPrefix(head.length + content.length + tail.length);
-    return super.carrying(Buffer.concat([prefix, head]), content, tail);
+    return super.frameAround(Buffer.concat([prefix, head]), content, tail);
   }
 }
 
@@ -331,7 +331,7 @@ const isMap = (first: number): boolean =>
 
 export const serverProtocols: readonly ServerProtocol[] = [jsonProtocol, messagePackProtocol];
 
-export const protocolNamed = (wanted: string): ServerProtocol | undefined =>
+export const findProtocol = (wanted: string): ServerProtocol | undefined =>
   serverProtocols.find(({ name }) => name === wanted);
 
 export const handshakeFailed = 'An unexpected error occurred during connection handshake.';
@@ -340,11 +340,11 @@ export const handshakeTimedOut = 'Handshake was canceled.';
 const maxShown = 64;
 
 /** The protocol of a handshake request, or why it is refused, in the words of ASP.NET Core. */
-export function agreeOnProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
+export function negotiateProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
   const { protocol, version } = objectIn(text) ?? {};
   if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
   const shown = protocol.slice(0, maxShown);
-  const spoken = protocolNamed(protocol.toLowerCase());
+  const spoken = findProtocol(protocol.toLowerCase());
   if (spoken === undefined) return `The protocol '${shown}' is not supported.`;
   // Version 2 stands for stateful reconnect, which is never offered here.
   if (Number(version) > 1)
@@ -362,7 +362,9 @@ export interface FrameSource {
   in(protocolName: string): Buffer | undefined;
 }
 
-export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefined): FrameSource {
+export function encodeOncePerProtocol(
+  frameIn: (protocolName: string) => Buffer | undefined,
+): FrameSource {
   const frames = new Map<string, Buffer | undefined>();
   return {
     in: (name) => {
@@ -374,9 +376,9 @@ export function encodedOnce(frameIn: (protocolName: string) => Buffer | undefine
 
 /** @param sent protocol in which the argument list came */
 export function invocationFrames(sent: ServerProtocol, target: string, args: Buffer): FrameSource {
-  return encodedOnce((name) => {
+  return encodeOncePerProtocol((name) => {
     if (name === sent.name) return sent.invocationFrame(target, args);
-    const protocol = protocolNamed(name);
+    const protocol = findProtocol(name);
     if (protocol === undefined) return undefined;
     try {
       return protocol.invocationFrame(target, protocol.encodeArguments(sent.value(args)));

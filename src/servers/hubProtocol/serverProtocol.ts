@@ -6,11 +6,11 @@ import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode, serverHeaderLength } from '../../wire/socket/frame';
 
 /** A whole number as a .NET `long`; undefined when it is none. */
-export const asLong = (value: bigint): bigint | undefined =>
+export const toInt64 = (value: bigint): bigint | undefined =>
   BigInt.asIntN(64, value) === value ? value : undefined;
 
 /** What stands around arguments and items that are sent on byte for byte. */
-interface Surroundings {
+interface EnvelopeParts {
   readonly invocationHead: (target: string) => Buffer;
   /** Begins a list of two arguments. */
   readonly pairHead: Buffer;
@@ -33,13 +33,16 @@ export abstract class ServerProtocol {
   constructor(
     private readonly code: number,
     private readonly encode: (message: HubMessage) => Buffer,
-    private readonly around: Surroundings,
+    private readonly envelopeParts: EnvelopeParts,
   ) {
     this.isText = code === opcode.text;
     this.handshakeFrame = this.frame(Buffer.from('{}\x1e'));
-    this.pingFrame = this.written({ type: hubMessageType.ping });
-    this.recordLatencyHead = around.invocationHead(callbacks.recordLatency);
-    this.measureHead = Buffer.concat([around.invocationHead(callbacks.measure), around.pairHead]);
+    this.pingFrame = this.encodedFrame({ type: hubMessageType.ping });
+    this.recordLatencyHead = envelopeParts.invocationHead(callbacks.recordLatency);
+    this.measureHead = Buffer.concat([
+      envelopeParts.invocationHead(callbacks.measure),
+      envelopeParts.pairHead,
+    ]);
   }
 
   /**
@@ -77,9 +80,9 @@ export abstract class ServerProtocol {
 
   /** @param args the whole list */
   invocationFrame(target: string, args: Buffer): Buffer {
-    const { invocationHead, invocationTail } = this.around;
+    const { invocationHead, invocationTail } = this.envelopeParts;
     const isUsual = target === callbacks.recordLatency;
-    return this.carrying(
+    return this.frameAround(
       isUsual ? this.recordLatencyHead : invocationHead(target),
       args,
       invocationTail,
@@ -88,11 +91,15 @@ export abstract class ServerProtocol {
 
   /** Calls `Measure` with the last two arguments of a list, up to its end. */
   measureFrame(args: Buffer): Buffer {
-    return this.carrying(this.measureHead, args, this.around.invocationTail);
+    return this.frameAround(this.measureHead, args, this.envelopeParts.invocationTail);
   }
 
   streamItemFrame(invocationId: string, item: Buffer): Buffer {
-    return this.carrying(this.around.itemHead(invocationId), item, this.around.itemTail);
+    return this.frameAround(
+      this.envelopeParts.itemHead(invocationId),
+      item,
+      this.envelopeParts.itemTail,
+    );
   }
 
   frame(payload: Buffer): Buffer {
@@ -100,32 +107,32 @@ export abstract class ServerProtocol {
   }
 
   callbackFrame(target: string, ...args: readonly string[]): Buffer {
-    return this.written({ type: hubMessageType.invocation, target, arguments: args });
+    return this.encodedFrame({ type: hubMessageType.invocation, target, arguments: args });
   }
 
   /** Completion with a result; null is what the .NET server sends for void. */
   resultFrame(invocationId: string, result: unknown): Buffer {
-    return this.written({ type: hubMessageType.completion, invocationId, result });
+    return this.encodedFrame({ type: hubMessageType.completion, invocationId, result });
   }
 
   streamEndFrame(invocationId: string): Buffer {
-    return this.written({ type: hubMessageType.completion, invocationId });
+    return this.encodedFrame({ type: hubMessageType.completion, invocationId });
   }
 
   errorFrame(invocationId: string, error: string): Buffer {
-    return this.written({ type: hubMessageType.completion, invocationId, error });
+    return this.encodedFrame({ type: hubMessageType.completion, invocationId, error });
   }
 
   closeFrame(error: string | undefined, allowReconnect: boolean): Buffer {
     const type = hubMessageType.close;
-    return this.written({ type, error, allowReconnect: allowReconnect || undefined });
+    return this.encodedFrame({ type, error, allowReconnect: allowReconnect || undefined });
   }
 
-  protected carrying(head: Buffer, content: Buffer, tail: Buffer): Buffer {
-    return carryingFrame(this.code, head, content, tail);
+  protected frameAround(head: Buffer, content: Buffer, tail: Buffer): Buffer {
+    return joinedFrame(this.code, head, content, tail);
   }
 
-  private written(message: HubMessage): Buffer {
+  private encodedFrame(message: HubMessage): Buffer {
     return this.frame(this.encode(message));
   }
 }
@@ -159,10 +166,10 @@ export function serverHeader(code: number, payloadBytes: number): Buffer {
 }
 
 export function serverFrame(code: number, payload: Buffer): Buffer {
-  return carryingFrame(code, payload, nothing, nothing);
+  return joinedFrame(code, payload, nothing, nothing);
 }
 
-function carryingFrame(code: number, head: Buffer, content: Buffer, tail: Buffer): Buffer {
+function joinedFrame(code: number, head: Buffer, content: Buffer, tail: Buffer): Buffer {
   const payloadBytes = head.length + content.length + tail.length;
   const header = serverHeaderLength(payloadBytes);
   const frame = Buffer.allocUnsafe(header + payloadBytes);
@@ -179,4 +186,4 @@ export function payloadStart(frame: Buffer): number {
 }
 
 /** For transports that frame otherwise. */
-export const payloadOf = (frame: Buffer): Buffer => frame.subarray(payloadStart(frame));
+export const framePayload = (frame: Buffer): Buffer => frame.subarray(payloadStart(frame));

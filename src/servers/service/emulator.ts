@@ -61,7 +61,7 @@ export const isGroupName = (name: string): boolean =>
 
 export const isUserId = (id: string): boolean => id.length <= maxNameChars && id !== '';
 
-export function partsOf(path: string): string[] | undefined {
+export function decodePath(path: string): string[] | undefined {
   try {
     return path.split('/').map(decodeURIComponent);
   } catch {
@@ -69,7 +69,7 @@ export function partsOf(path: string): string[] | undefined {
   }
 }
 
-export function jsonIn(body: Buffer): unknown {
+export function parseJson(body: Buffer): unknown {
   const text = body.toString('utf8');
   if (isNestedTooDeep(text)) return undefined;
   try {
@@ -142,7 +142,7 @@ const maxTokenChars = 4096;
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
 const toleranceMs = 30_000;
-const lentKeys = 2;
+const maxIssuedKeys = 2;
 
 const malformed = 'The access token is not a signed JSON web token.';
 
@@ -153,9 +153,9 @@ function refused(text: string, status: 401 | 403 | 413 = 401): TokenOutcome {
 /** Checks bearer tokens signed with an access key: signature, expiry, audience. */
 export class TokenCheck {
   private keys: readonly Uint8Array[] = [];
-  private lent: readonly SigningKey[] = [];
+  private issuedKeys: readonly SigningKey[] = [];
   private readonly signIns: SignInCheck | undefined;
-  private readonly remembered = new Map<string, AcceptedToken>();
+  private readonly verifiedTokens = new Map<string, AcceptedToken>();
   /** The URL for which a token was accepted last: mostly the next one is the same. */
   private readonly lastUrls = new WeakMap<AcceptedToken, string>();
   private readonly nowMs: () => number;
@@ -169,14 +169,14 @@ export class TokenCheck {
   rotate(accessKeys: readonly string[]): void {
     // The key is the text: it looks like base64 but is not decoded.
     this.keys = accessKeys.map((key) => new TextEncoder().encode(key));
-    this.remembered.clear();
+    this.verifiedTokens.clear();
   }
 
   /** A new key for an application that has signed in; older ones go. */
-  lend(): SigningKey {
+  issueKey(): SigningKey {
     const key = { id: randomBytes(8).toString('hex'), text: randomBytes(32).toString('base64') };
-    this.lent = [key, ...this.lent].slice(0, lentKeys);
-    this.remembered.clear();
+    this.issuedKeys = [key, ...this.issuedKeys].slice(0, maxIssuedKeys);
+    this.verifiedTokens.clear();
     return key;
   }
 
@@ -201,12 +201,12 @@ export class TokenCheck {
     if (token === undefined || token === '') return refused('An access token is required.');
     if (token.length > maxTokenChars)
       return refused(`An access token has at most ${maxTokenChars} characters.`, 413);
-    const known = this.remembered.get(token) ?? (await this.verified(token));
+    const known = this.verifiedTokens.get(token) ?? (await this.verified(token));
     if ('status' in known) return known;
     if (known.expiresMs + toleranceMs <= this.nowMs())
       return refused('The access token has expired.');
     if (urls[0] !== undefined && this.lastUrls.get(known) === urls[0]) return known;
-    const audiences = textsOf(known.claims['aud']);
+    const audiences = stringClaims(known.claims['aud']);
     if (audiences.some((audience) => urls.some((url) => isAudience(audience, url)))) {
       if (urls[0] !== undefined) this.lastUrls.set(known, urls[0]);
       return known;
@@ -216,7 +216,7 @@ export class TokenCheck {
 
   private async verified(token: string): Promise<TokenOutcome> {
     const { keys } = this;
-    const lent = this.lentFor(token);
+    const lent = this.issuedKeyFor(token);
     for (const key of lent === undefined ? keys : [lent]) {
       try {
         const { payload } = await compactVerify(token, key, { algorithms });
@@ -235,11 +235,11 @@ export class TokenCheck {
     return refused('The signature of the access token does not fit the access key.');
   }
 
-  private lentFor(token: string): Uint8Array | undefined {
-    if (this.lent.length === 0) return undefined;
+  private issuedKeyFor(token: string): Uint8Array | undefined {
+    if (this.issuedKeys.length === 0) return undefined;
     try {
       const { kid } = decodeProtectedHeader(token);
-      const key = this.lent.find(({ id }) => id === kid);
+      const key = this.issuedKeys.find(({ id }) => id === kid);
       return key === undefined ? undefined : new TextEncoder().encode(key.text);
     } catch {
       return undefined;
@@ -247,11 +247,11 @@ export class TokenCheck {
   }
 
   private remember(token: string, outcome: AcceptedToken): void {
-    if (this.remembered.size >= maxRemembered) {
-      const [oldest = ''] = this.remembered.keys();
-      this.remembered.delete(oldest);
+    if (this.verifiedTokens.size >= maxRemembered) {
+      const [oldest = ''] = this.verifiedTokens.keys();
+      this.verifiedTokens.delete(oldest);
     }
-    this.remembered.set(token, outcome);
+    this.verifiedTokens.set(token, outcome);
   }
 }
 
@@ -265,13 +265,13 @@ function readClaims(payload: Uint8Array): TokenOutcome {
 }
 
 /** A claim as texts, whatever it holds; what is a list in the token is one here. */
-export const claimTexts = (claim: unknown): string[] =>
+export const claimToStrings = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
 
 /** The texts of a claim that may be there several times: roles, groups, audiences. */
-export function textsOf(claim: unknown): string[] {
+export function stringClaims(claim: unknown): string[] {
   return (Array.isArray(claim) ? claim : [claim]).filter((text) => typeof text === 'string');
 }
 

@@ -7,10 +7,10 @@ import {
   readBody,
   reply,
   type Terminable,
-  guardLater,
+  guardAsync,
 } from '../http/loopbackServer';
-import { noMoreGroups, type HubClients, type HubMember } from '../hub/hubGroups';
-import { isGroupName, jsonIn, partsOf, type Emulator } from './emulator';
+import { tooManyGroupsText, type HubClients, type HubMember } from '../hub/hubGroups';
+import { isGroupName, parseJson, decodePath, type Emulator } from './emulator';
 import type { UpstreamHandlers } from './upstreamCalls';
 
 export interface RestHost<Hub> extends Pick<
@@ -79,8 +79,8 @@ export const route = <Hub, Host>(
   run: Run<Hub, Host>,
 ): Route<Hub, Host> => ({ method, path: path.split('/'), run });
 
-interface AskedPath {
-  readonly isOwn: boolean;
+interface RestPath {
+  readonly isSettings: boolean;
   readonly method: string;
   readonly hub: string;
   readonly parts: readonly string[];
@@ -90,13 +90,13 @@ interface AskedPath {
 export interface RestApi<Hub, Host> {
   readonly routes: readonly Route<Hub, Host>[];
   /** Under `/emulator/`: what the service has in its settings. */
-  readonly ownRoutes: readonly Route<Hub, Host>[];
+  readonly settingsRoutes: readonly Route<Hub, Host>[];
   readonly codes: Readonly<Record<number, string>>;
   /** Whether applications that have signed in get keys for tokens of clients. */
-  readonly lendsKeys: boolean;
+  readonly issuesKeys: boolean;
   readonly errorBody: (error: RestError, code: string) => object;
   /** Reads a path as the service does. @throws RestError */
-  readonly asked: (path: AskedPath) => AskedPath;
+  readonly resolvePath: (path: RestPath) => RestPath;
 }
 
 const maxBodyBytes = 1024 * 1024;
@@ -116,7 +116,7 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
     return { status, body: api.errorBody(error, code), headers };
   };
   const take = (body: Buffer): void =>
-    guardLater(
+    guardAsync(
       response,
       carryOut(api, host, request, body)
         .catch(refuse)
@@ -140,15 +140,21 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   if (/^\/api(\/v1)?\/health\/?$/i.test(path)) return ok;
   await checkToken(host, request);
   const asksForKey = request.method === 'GET' && /^\/api\/(v1\/)?auth\/accesskey\/?$/i.test(path);
-  if (api.lendsKeys && asksForKey) return lendKey(host);
+  if (api.issuesKeys && asksForKey) return lendKey(host);
   const found = /^\/(api|emulator)\/(?:v1\/)?hubs\/([^/]+(?:\/.+?)?)\/?$/i.exec(path);
   if (found === null) throw notFound;
-  const [hubText, ...parts] = partsOf(found[2]!) ?? [];
+  const [hubText, ...parts] = decodePath(found[2]!) ?? [];
   if (hubText === undefined) throw invalid('The path is badly encoded.');
   const isOwn = found[1]!.toLowerCase() === 'emulator';
-  const asked = api.asked({ isOwn, method: request.method ?? '', hub: hubText, parts, query });
+  const asked = api.resolvePath({
+    isSettings: isOwn,
+    method: request.method ?? '',
+    hub: hubText,
+    parts,
+    query,
+  });
   if (!isHubName(asked.hub)) throw invalid('This is not a name of a hub.');
-  const { run, names } = findRoute(isOwn ? api.ownRoutes : api.routes, asked);
+  const { run, names } = findRoute(isOwn ? api.settingsRoutes : api.routes, asked);
   const contentType = request.headers['content-type'];
   const url = host.urlsOf(path)[0]!;
   return run({ hub: host.hub(asked.hub), names, query, contentType, body, url }, host);
@@ -163,7 +169,7 @@ const writeAnswer = (response: ServerResponse, { status, body, headers }: RestAn
 const notFound = new RestError(404, 'There is nothing at this path.');
 
 function lendKey({ accessTokens }: Pick<RestHost<unknown>, 'accessTokens'>): RestAnswer {
-  const { id, text } = accessTokens.lend();
+  const { id, text } = accessTokens.issueKey();
   return { status: 200, body: { KeyId: id, AccessKey: text } };
 }
 
@@ -177,7 +183,7 @@ async function checkToken(host: RestHost<unknown>, request: IncomingMessage): Pr
 
 function findRoute<Hub, Host>(
   routes: readonly Route<Hub, Host>[],
-  { method, parts }: AskedPath,
+  { method, parts }: RestPath,
 ): { readonly run: Run<Hub, Host>; readonly names: Readonly<Record<PathName, string>> } {
   const atPath = routes.filter(
     ({ path }) =>
@@ -195,19 +201,19 @@ function findRoute<Hub, Host>(
   );
   if (named.some(([, name]) => name === '')) throw invalid('A name in the path is empty.');
   const names = { ...noNames, ...Object.fromEntries(named) };
-  if (names.group !== '') checkedGroup(names.group);
+  if (names.group !== '') requireGroupName(names.group);
   return { run: found.run, names };
 }
 
 /** @throws RestError when it is no name of a group */
-export function checkedGroup(name: string): string {
+export function requireGroupName(name: string): string {
   if (isGroupName(name)) return name;
   throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
 }
 
 /** The JSON object in the body. @throws RestError when it is none */
-export function objectIn({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
-  const parsed = jsonIn(body);
+export function jsonBody({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
+  const parsed = parseJson(body);
   if (parsed === undefined) throw invalid('The body is not JSON.');
   if (typeof parsed !== 'object' || parsed === null)
     throw invalid('The body is not a JSON object.');
@@ -233,9 +239,9 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
 }: CommonParts<Client, Hub, Host>): Route<Hub, Host>[] {
   const everyone: Receivers<Client, Hub> = ({ hub }) => hub.clients.values();
   const inGroup: Receivers<Client, Hub> = ({ hub, names }) => hub.inGroup(names.group);
-  const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.ofUser(names.user);
+  const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.withUserId(names.user);
   // One that is not there is nobody, and no error.
-  const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.ofIds([names.connection]);
+  const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.withIds([names.connection]);
   const closing =
     (receivers: Receivers<Client, Hub>, answer = noContent): Run<Hub, Host> =>
     (call) => {
@@ -265,8 +271,8 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
     route('HEAD', 'users/{user}', exists(ofUser, 'User')),
     route('HEAD', 'groups/{group}', exists(inGroup, 'Group')),
     route('PUT', 'groups/{group}/connections/{connection}', (call) => {
-      const client = connectionOf<Client, Hub>(call, 'Error.Connection.NotExisted');
-      join(call.hub, client, call.names.group);
+      const client = requireConnection<Client, Hub>(call, 'Error.Connection.NotExisted');
+      joinGroup(call.hub, client, call.names.group);
       return ok;
     }),
     route('DELETE', 'groups/{group}/connections/{connection}', (call) => {
@@ -281,7 +287,7 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
 }
 
 /** @param code of the refusal: a service may have one for groups, and one for permissions. @throws RestError */
-export function connectionOf<Client extends HubMember, Hub extends HubClients<Client>>(
+export function requireConnection<Client extends HubMember, Hub extends HubClients<Client>>(
   { hub, names: { connection } }: RestCall<Hub>,
   code: string,
 ): Client {
@@ -294,12 +300,12 @@ export function connectionOf<Client extends HubMember, Hub extends HubClients<Cl
 }
 
 /** @throws RestError when it is in too many groups */
-export function join<Client extends HubMember>(
+export function joinGroup<Client extends HubMember>(
   { groups }: HubClients<Client>,
   client: Client,
   group: string,
 ): void {
-  if (!groups.join(client, group)) throw invalid(noMoreGroups);
+  if (!groups.join(client, group)) throw invalid(tooManyGroupsText);
 }
 
 /** @param read one handler; undefined when it is none. @param form of one handler, for a person */
@@ -310,7 +316,7 @@ export function handlerRoutes<Client extends HubMember, Handler>(
 ): Route<HubClients<Client>, { readonly upstream: UpstreamHandlers<Handler> }>[] {
   return [
     route('PUT', 'handler', async (call, { upstream }) => {
-      const handlers = handlersIn(objectIn(call), read);
+      const handlers = readHandlers(jsonBody(call), read);
       const problem =
         handlers === undefined
           ? `The body has to be ${form}; or {"handlers":[…]} with several of these, of which the first that wants an event gets it.`
@@ -326,7 +332,7 @@ export function handlerRoutes<Client extends HubMember, Handler>(
 }
 
 /** One handler, or a list of them in `handlers`; undefined for anything else. */
-function handlersIn<Handler>(
+function readHandlers<Handler>(
   body: unknown,
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
 ): readonly Handler[] | undefined {

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ConnectFailure, failureOfSocket } from '../../wire/connectFailure';
 import { SocketAgents } from '../../wire/socket/socket';
 
-export type UpstreamAnswer = AnsweredUpstream | { readonly failure: string };
+export type UpstreamAnswer = UpstreamResponse | { readonly failure: string };
 
-export interface AnsweredUpstream {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -111,19 +111,20 @@ export class UpstreamHandlers<Handler> {
 }
 
 /** What can stand in a header is printable ASCII; the rest is percent-encoded. */
-export const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, encodedText);
+export const encodeHeaderValue = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, encodedText);
 
 /**
  * Comma list of names, `*` or nothing for all. Sources: "Upstream endpoints", heading "Rule settings"; "Event
  * handlers in Azure Web PubSub service", heading "Upstream and URL templates".
  */
-export function fitsPattern(pattern: string | undefined, name: string): boolean {
+export function matchesPattern(pattern: string | undefined, name: string): boolean {
   if (pattern === undefined || pattern.trim() === '*') return true;
   const wanted = pattern.split(',').map((part) => part.trim().toLowerCase());
   return wanted.includes(name.toLowerCase());
 }
 
-export interface NameRefusal {
+export interface UrlRefusal {
   readonly failure: string;
 }
 
@@ -135,7 +136,7 @@ const encodedText = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
 /** @returns a refusal when a name would make a segment of the path empty, `.` or `..`: another URL than the template says */
-export function filledUrl(template: string, values: Texts): URL | NameRefusal {
+export function fillUrlTemplate(template: string, values: Texts): URL | UrlRefusal {
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (place, name: string) =>
       Object.hasOwn(values, name) ? encodedText(values[name]!) : place,

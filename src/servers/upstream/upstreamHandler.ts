@@ -17,13 +17,13 @@ import {
   reply,
   stopServer,
   readBody,
-  guardLater,
+  guardAsync,
 } from '../http/loopbackServer';
 
 /** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
-export interface HandlerSettings {
+export interface UpstreamHandlerOptions {
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
   /** Under which a service elsewhere reaches the handler: that of a tunnel. */
@@ -44,7 +44,7 @@ interface UpstreamHandler {
  * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function upstreamHandler(
-  { endpoint, service, publicHost }: HandlerSettings,
+  { endpoint, service, publicHost }: UpstreamHandlerOptions,
   port: number,
   onProblem: (text: string) => void,
 ): Promise<UpstreamHandler> {
@@ -74,7 +74,7 @@ export async function upstreamHandler(
         return;
       }
       const take = (body: Buffer): void =>
-        guardLater(
+        guardAsync(
           response,
           handle({ header, body }).then(({ status, headers, body: answer }) =>
             reply(response, status, answer, headers),
@@ -119,7 +119,7 @@ async function answerHubEvent(
   const codec = codecOf(contentType.includes('msgpack') ? 'messagepack' : 'json');
   const invocation = invocationIn(codec, body);
   if (invocation === undefined) return { status: 400 };
-  const deed = deedOf(invocation, header('x-asrs-connection-id'));
+  const deed = actionFor(invocation, header('x-asrs-connection-id'));
   if (deed === undefined) return { status: 404 };
   const { invocationId } = invocation;
   const failure = typeof deed === 'function' ? await deed(calls) : undefined;
@@ -152,13 +152,16 @@ function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
 }
 
 /** What a bench method does: an answer to the caller, or a call of the REST API. */
-type Deed =
+type Action =
   | { readonly result: string }
   | ((calls: RestCalls) => Promise<ServiceFailure | undefined>);
 
 const methods = new Map(hubMethods().map(({ name, action }) => [name.toLowerCase(), action]));
 
-function deedOf({ target, arguments: args }: Invocation, connectionId: string): Deed | undefined {
+function actionFor(
+  { target, arguments: args }: Invocation,
+  connectionId: string,
+): Action | undefined {
   const action = methods.get(target.toLowerCase());
   const [first] = args;
   switch (action?.kind) {

@@ -1,6 +1,6 @@
 /** Clients of Web PubSub, and what is on its way to them. */
 import { inBackground } from '../../base/async';
-import { reasonOf } from '../http/loopbackServer';
+import { faultReason } from '../http/loopbackServer';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import {
@@ -30,7 +30,7 @@ import { serverFrame, serverHeader } from '../hubProtocol/serverProtocol';
 import type { WebSocketTransport } from '../http/transports';
 import type { RestHost } from '../service/rest';
 import { Permissions } from './permissions';
-import type { Upstream } from './pubSubUpstream';
+import type { PubSubUpstream } from './pubSubUpstream';
 import { opcode } from '../../wire/socket/frame';
 
 /** With what a client is let in. */
@@ -47,13 +47,13 @@ export interface Admission {
 /** The emulator, as its parts see it. */
 export interface PubSubHost extends RestHost<PubSubHub> {
   readonly tickMs: number;
-  readonly upstream: Upstream;
+  readonly upstream: PubSubUpstream;
   readonly allowAnonymous: boolean;
-  received(client: Client, message: ClientMessage): void;
-  receivedRaw(client: Client, payload: Payload): void;
+  onMessage(client: PubSubClient, message: ClientMessage): void;
+  onRawFrame(client: PubSubClient, payload: Payload): void;
   /** A message is on its way to so many clients. */
-  delivered(count: number): void;
-  ended(client: Client, reason: string): void;
+  countDelivered(count: number): void;
+  onEnd(client: PubSubClient, reason: string): void;
 }
 
 const maxUnreadBytes = 1024 * 1024;
@@ -69,10 +69,10 @@ const orderlyCodes = [1000, 1005];
 /** For reliable clients: there is nothing to recover. */
 const goneForGood = 1008;
 
-export type PubSubHub = HubClients<Client>;
+export type PubSubHub = HubClients<PubSubClient>;
 
 /** One client of a hub; reliable ones outlive their socket for a while. */
-export class Client implements HubMember {
+export class PubSubClient implements HubMember {
   groups: Set<string> | undefined;
   readonly userId: string | undefined;
   /** undefined is a simple client: its frames are its messages. */
@@ -97,7 +97,7 @@ export class Client implements HubMember {
   ) {
     this.userId = userId;
     this.subprotocol = subprotocol;
-    this.permissions = Permissions.ofRoles(roles);
+    this.permissions = Permissions.fromRoles(roles);
     this.connectionState = connectionState;
     this.unacked = subprotocol?.isReliable === true ? new UnackedMessages() : undefined;
     this.lastSeenMs = host.tickMs;
@@ -113,11 +113,11 @@ export class Client implements HubMember {
     this.socket = socket;
     this.seen();
     socket.attach({
-      arrived: (data, isBinary) => this.arrived(socket, data, isBinary),
-      failed: (reason) => this.end(reason, 1007),
-      seen: () => this.seen(),
+      onData: (data, isBinary) => this.arrived(socket, data, isBinary),
+      onFault: (reason) => this.end(reason, 1007),
+      onSignOfLife: () => this.seen(),
       hasRoom: () => socket === this.socket && !this.isOver && this.hasRoom(),
-      gone: (code) => this.gone(socket, code),
+      onClosed: (code) => this.gone(socket, code),
     });
     if (this.unacked !== undefined) this.reconnectionToken = randomBytes(24);
     const { id: connectionId, userId } = this;
@@ -126,11 +126,11 @@ export class Client implements HubMember {
     if (this.unacked === undefined) return;
     // What was not acknowledged follows once more.
     this.nextSent = this.unacked.firstId;
-    socket.onDrain(() => this.sendOn());
-    this.sendOn();
+    socket.onDrain(() => this.sendUnacked());
+    this.sendUnacked();
   }
 
-  mayRecover(token: string, subprotocol: Subprotocol | undefined): boolean {
+  canRecover(token: string, subprotocol: Subprotocol | undefined): boolean {
     const given = Buffer.from(token, 'base64url');
     const own = this.reconnectionToken;
     return (
@@ -155,7 +155,7 @@ export class Client implements HubMember {
       if (this.hasRoom()) this.socket?.write(delivery.frame(this.subprotocol));
       return;
     }
-    if (this.unacked.add(delivery)) this.sendOn();
+    if (this.unacked.add(delivery)) this.sendUnacked();
     else this.end('Too many messages are waiting to be acknowledged by this client.', goneForGood);
   }
 
@@ -170,7 +170,7 @@ export class Client implements HubMember {
     this.socket?.write(serverFrame(opcodes[format], payload));
   }
 
-  queueEvent(bytes: number, handle: () => Promise<void>): void {
+  enqueueEvent(bytes: number, handle: () => Promise<void>): void {
     this.events ??= new EventQueue((isFull) => {
       if (isFull) this.socket?.pause();
       else this.socket?.resume();
@@ -183,7 +183,7 @@ export class Client implements HubMember {
     this.send({ type: 'disconnected', message: reason });
     this.isOver = true;
     this.socket?.close(this.unacked !== undefined && code === 1000 ? goneForGood : code, reason);
-    this.over(reason);
+    this.leaveHub(reason);
   }
 
   tick(nowMs: number): void {
@@ -211,7 +211,7 @@ export class Client implements HubMember {
     if (this.isOver || socket !== this.socket) return;
     if (this.subprotocol === undefined) {
       const dataType = isBinary ? 'binary' : 'text';
-      this.host.receivedRaw(this, { dataType, bytes: data });
+      this.host.onRawFrame(this, { dataType, bytes: data });
       return;
     }
     const { format } = this.subprotocol;
@@ -220,7 +220,7 @@ export class Client implements HubMember {
     if (message === undefined) {
       this.end(`The client has sent a frame that is not valid in ${this.subprotocol.name}.`, 1007);
     } else {
-      this.host.received(this, message);
+      this.host.onMessage(this, message);
     }
   }
 
@@ -232,10 +232,10 @@ export class Client implements HubMember {
     this.seen();
     if (this.unacked !== undefined && !orderlyCodes.some((each) => each === code)) return;
     this.isOver = true;
-    this.over(code === 1006 ? 'The connection was lost.' : '');
+    this.leaveHub(code === 1006 ? 'The connection was lost.' : '');
   }
 
-  private sendOn(): void {
+  private sendUnacked(): void {
     const { unacked, socket, subprotocol } = this;
     if (unacked === undefined || socket === undefined || subprotocol === undefined) return;
     this.nextSent = Math.max(this.nextSent, unacked.firstId);
@@ -248,9 +248,9 @@ export class Client implements HubMember {
     }
   }
 
-  private over(reason: string): void {
+  private leaveHub(reason: string): void {
     this.hub.remove(this);
-    this.host.ended(this, reason);
+    this.host.onEnd(this, reason);
   }
 
   private hasRoom(): boolean {
@@ -259,15 +259,19 @@ export class Client implements HubMember {
     if (this.socket === undefined || this.socket.unreadBytes <= allowedBytes) return true;
     this.isOver = true;
     this.socket.close(goneForGood, 'SlowClient');
-    this.over('SlowClient');
+    this.leaveHub('SlowClient');
     return false;
   }
 }
 
-type Choice = (client: Client) => boolean;
+type Choice = (client: PubSubClient) => boolean;
 
 /** @returns to how many */
-export function deliverTo(all: Iterable<Client>, delivery: Delivery, isWanted?: Choice): number {
+export function deliverTo(
+  all: Iterable<PubSubClient>,
+  delivery: Delivery,
+  isWanted?: Choice,
+): number {
   let count = 0;
   for (const client of all) {
     if (isWanted?.(client) === false) continue;
@@ -425,7 +429,7 @@ class EventQueue {
   private async work(): Promise<void> {
     this.isBusy = true;
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      await next.handle().catch(reasonOf);
+      await next.handle().catch(faultReason);
       const wasFull = this.bytes > maxWaitingBytes || this.waiting.length + 1 >= maxWaiting;
       this.bytes -= next.bytes;
       if (wasFull && !this.isFull) this.onFull(false);

@@ -9,25 +9,25 @@ import {
   type MessageError,
 } from '../../wire/webpubsub/pubSubMessage';
 import { bearerToken, pathAndQuery, type Refusal } from '../http/loopbackServer';
-import { mostGroups, noMoreGroups } from '../hub/hubGroups';
+import { maxGroupsPerConnection, tooManyGroupsText } from '../hub/hubGroups';
 import {
   isGroupName,
-  jsonIn,
-  partsOf,
-  claimTexts,
-  textsOf,
+  parseJson,
+  decodePath,
+  claimToStrings,
+  stringClaims,
   type TokenClaims,
 } from '../service/emulator';
-import { type Admission, type PubSubHost, deliverTo, type Client, Delivery } from './client';
+import { type Admission, type PubSubHost, deliverTo, type PubSubClient, Delivery } from './client';
 import {
   systemEvent,
-  type Upstream,
-  payloadOfBody,
+  type PubSubUpstream,
+  readPayload,
   payloadProblem,
   userEvent,
   type EventSource,
 } from './pubSubUpstream';
-import type { AnsweredUpstream, UpstreamAnswer } from '../service/upstreamCalls';
+import type { UpstreamResponse, UpstreamAnswer } from '../service/upstreamCalls';
 
 export interface ConnectRequest {
   readonly hub: string;
@@ -37,11 +37,11 @@ export interface ConnectRequest {
 
 const notFound: Refusal = { status: 404, text: 'There is no client endpoint at this path.' };
 
-export function readConnect(request: IncomingMessage): ConnectRequest | Refusal {
+export function parseConnectRequest(request: IncomingMessage): ConnectRequest | Refusal {
   const { path, query } = pathAndQuery(request);
   const inPath = /^\/client\/hubs\/([^/]+)\/?$/.exec(path)?.[1];
   if (inPath === undefined && !/^\/client\/?$/.test(path)) return notFound;
-  const hubs = inPath === undefined ? query.getAll('hub') : (partsOf(inPath) ?? []);
+  const hubs = inPath === undefined ? query.getAll('hub') : (decodePath(inPath) ?? []);
   const [hub = ''] = hubs;
   if (hubs.length !== 1 || !isHubName(hub)) {
     return { status: 400, text: 'The URL has to name one hub.' };
@@ -53,7 +53,7 @@ export function readConnect(request: IncomingMessage): ConnectRequest | Refusal 
   return { hub, query, offered };
 }
 
-export async function admit(
+export async function authorizeConnect(
   host: PubSubHost,
   request: IncomingMessage,
   connect: ConnectRequest,
@@ -79,12 +79,12 @@ export async function admit(
 }
 
 function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission {
-  const [userId] = textsOf(claims['sub']);
+  const [userId] = stringClaims(claims['sub']);
   const subprotocol = offered.length === 1 ? subprotocolNamed(offered[0]!) : undefined;
   return {
     userId,
-    roles: textsOf(claims['role']),
-    groups: textsOf(claims['webpubsub.group']).filter(isGroupName),
+    roles: stringClaims(claims['role']),
+    groups: stringClaims(claims['webpubsub.group']).filter(isGroupName),
     protocolName: subprotocol?.name,
     subprotocol,
     connectionState: undefined,
@@ -92,14 +92,14 @@ function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission
 }
 
 async function askHandler(
-  upstream: Upstream,
+  upstream: PubSubUpstream,
   { headers }: IncomingMessage,
   { hub, query, offered, connectionId }: ConnectRequest & { readonly connectionId: string },
   claims: TokenClaims,
   own: Admission,
 ): Promise<Admission | Refusal> {
   const event = systemEvent('connect', {
-    claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimTexts(value)])),
+    claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimToStrings(value)])),
     query: listsOf([...new Set(query.keys())].map((name) => [name, query.getAll(name)])),
     headers: listsOf(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
     subprotocols: offered,
@@ -113,11 +113,11 @@ async function askHandler(
     connectionState: undefined,
   });
   if ('failure' in answer) return { status: 500, text: answer.failure };
-  const good = goodAnswer(answer);
+  const good = checkAnswer(answer);
   // 1xx and 3xx are no answers to a client.
   if ('failure' in good)
     return { status: answer.status >= 400 ? answer.status : 500, text: good.failure };
-  const admission = { ...own, connectionState: stateIn(answer) };
+  const admission = { ...own, connectionState: readConnectionState(answer) };
   if (answer.status === 204 || answer.body.length === 0) return admission;
   const changed = changedBy(answer.body, admission, offered);
   return typeof changed === 'string'
@@ -132,7 +132,7 @@ const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): ob
   Object.fromEntries(entries.filter(([name]) => !secret.includes(name.toLowerCase())));
 
 function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Admission | string {
-  const parsed = jsonIn(body);
+  const parsed = parseJson(body);
   if (typeof parsed !== 'object' || parsed === null)
     return 'answered connect with something unreadable';
   const { userId, roles, groups, subprotocol } = parsed as Record<string, unknown>;
@@ -141,13 +141,13 @@ function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Ad
   const chosen = text(subprotocol);
   if (chosen !== undefined && !offered.includes(chosen))
     return 'chose a subprotocol that was not offered';
-  const wanted = Array.isArray(groups) ? textsOf(groups) : own.groups;
-  if (Array.isArray(groups) && wanted.length > mostGroups)
+  const wanted = Array.isArray(groups) ? stringClaims(groups) : own.groups;
+  if (Array.isArray(groups) && wanted.length > maxGroupsPerConnection)
     return 'put the client into too many groups';
   return {
     ...own,
     userId: text(userId) ?? own.userId,
-    roles: Array.isArray(roles) ? textsOf(roles) : own.roles,
+    roles: Array.isArray(roles) ? stringClaims(roles) : own.roles,
     groups: wanted.filter(isGroupName),
     protocolName: chosen ?? own.protocolName,
     subprotocol: chosen === undefined ? own.subprotocol : subprotocolNamed(chosen),
@@ -161,22 +161,26 @@ const errors = {
   }),
   duplicate: { name: 'Duplicate', message: 'A request with this ackId was carried out already.' },
   noHandler: { name: 'NotFound', message: 'The hub has no event handler for this event.' },
-  tooManyGroups: { name: 'BadRequest', message: noMoreGroups },
+  tooManyGroups: { name: 'BadRequest', message: tooManyGroupsText },
   noStreams: { name: 'BadRequest', message: 'This server has no streams.' },
 };
 
-export function carryOut(host: PubSubHost, client: Client, message: ClientMessage): void {
+export function handleClientMessage(
+  host: PubSubHost,
+  client: PubSubClient,
+  message: ClientMessage,
+): void {
   switch (message.type) {
     case 'joinGroup':
     case 'leaveGroup': {
-      if (!mayGoOn(client, 'joinLeaveGroup', message)) return;
+      if (!isAllowed(client, 'joinLeaveGroup', message)) return;
       const isFull = message.type === 'joinGroup' && !client.hub.groups.join(client, message.group);
       if (message.type === 'leaveGroup') client.hub.groups.leave(client, message.group);
       acknowledge(client, message.ackId, isFull ? errors.tooManyGroups : undefined);
       break;
     }
     case 'sendToGroup':
-      if (!mayGoOn(client, 'sendToGroup', message)) return;
+      if (!isAllowed(client, 'sendToGroup', message)) return;
       sendToGroup(host, client, message);
       acknowledge(client, message.ackId);
       break;
@@ -187,7 +191,7 @@ export function carryOut(host: PubSubHost, client: Client, message: ClientMessag
       } else if (!host.upstream.wants(client.hub.name, 'user', event)) {
         acknowledge(client, ackId, errors.noHandler);
       } else {
-        raise(host, client, event, payload, ackId);
+        sendEvent(host, client, event, payload, ackId);
       }
       break;
     }
@@ -210,8 +214,8 @@ export function carryOut(host: PubSubHost, client: Client, message: ClientMessag
 }
 
 /** Whether a request about a group may be carried out; acknowledges it when not. */
-function mayGoOn(
-  client: Client,
+function isAllowed(
+  client: PubSubClient,
   permission: 'joinLeaveGroup' | 'sendToGroup',
   { group, ackId }: { readonly group: string; readonly ackId: WireId | undefined },
 ): boolean {
@@ -231,47 +235,47 @@ function mayGoOn(
   return true;
 }
 
-function acknowledge(client: Client, ackId: WireId | undefined, error?: MessageError): void {
+function acknowledge(client: PubSubClient, ackId: WireId | undefined, error?: MessageError): void {
   if (ackId === undefined) return;
   client.send({ type: 'ack', ackId, success: error === undefined, error });
 }
 
 function sendToGroup(
   host: PubSubHost,
-  sender: Client,
+  sender: PubSubClient,
   { group, noEcho, payload }: SendToGroup,
 ): void {
   const delivery = new Delivery({ from: 'group', group, fromUserId: sender.userId, payload });
-  const isWanted = noEcho ? (client: Client) => client !== sender : undefined;
-  host.delivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
+  const isWanted = noEcho ? (client: PubSubClient) => client !== sender : undefined;
+  host.countDelivered(deliverTo(sender.hub.groups.membersOf(group), delivery, isWanted));
 }
 
-function raise(
+function sendEvent(
   host: PubSubHost,
-  client: Client,
+  client: PubSubClient,
   event: string,
   payload: Payload,
   ackId?: WireId,
 ): void {
-  ask(host, client, event, payload, (reply, error) => {
+  askEventHandler(host, client, event, payload, (reply, error) => {
     acknowledge(client, ackId, error);
     if (error !== undefined) client.end(error.message);
     if (reply === undefined) return;
     client.deliver(new Delivery({ from: 'server', group: undefined, payload: reply }));
-    host.delivered(1);
+    host.countDelivered(1);
   });
 }
 
 /** A client without a subprotocol has said something: that is its event `message`. */
-export function raiseMessage(host: PubSubHost, client: Client, payload: Payload): void {
+export function sendMessageEvent(host: PubSubHost, client: PubSubClient, payload: Payload): void {
   if (host.upstream.wants(client.hub.name, 'user', 'message'))
-    raise(host, client, 'message', payload);
+    sendEvent(host, client, 'message', payload);
   else client.end('The hub has no event handler, and this client can only send events.');
 }
 
 function invoke(
   host: PubSubHost,
-  client: Client,
+  client: PubSubClient,
   { invocationId, event, payload }: Extract<ClientMessage, { type: 'invoke' }>,
 ): void {
   const respond = (reply: Payload | undefined, error: MessageError | undefined): void =>
@@ -283,31 +287,31 @@ function invoke(
       error,
     });
   if (host.upstream.wants(client.hub.name, 'user', event))
-    ask(host, client, event, payload, respond);
+    askEventHandler(host, client, event, payload, respond);
   else respond(undefined, errors.noHandler);
 }
 
 /** Asks the handler of the hub, once it has answered what the client has sent before. */
-function ask(
+function askEventHandler(
   { upstream }: PubSubHost,
-  client: Client,
+  client: PubSubClient,
   event: string,
   payload: Payload,
   answered: (reply: Payload | undefined, error: MessageError | undefined) => void,
 ): void {
-  client.queueEvent(payload.bytes.length, async () => {
-    const sent = await upstream.send(userEvent(event, payload), sourceOf(client));
-    const answer = 'failure' in sent ? sent : goodAnswer(sent);
+  client.enqueueEvent(payload.bytes.length, async () => {
+    const sent = await upstream.send(userEvent(event, payload), eventSource(client));
+    const answer = 'failure' in sent ? sent : checkAnswer(sent);
     if ('failure' in answer) {
       answered(undefined, { name: 'InternalServerError', message: answer.failure });
       return;
     }
-    client.connectionState = stateIn(answer) ?? client.connectionState;
+    client.connectionState = readConnectionState(answer) ?? client.connectionState;
     answered(replyIn(answer), undefined);
   });
 }
 
-export const sourceOf = (client: Client): EventSource => ({
+export const eventSource = (client: PubSubClient): EventSource => ({
   hub: client.hub.name,
   connectionId: client.id,
   userId: client.userId,
@@ -316,7 +320,7 @@ export const sourceOf = (client: Client): EventSource => ({
 });
 
 /** The answer, or why it is none to go on with. */
-export function goodAnswer(answer: AnsweredUpstream): UpstreamAnswer {
+export function checkAnswer(answer: UpstreamResponse): UpstreamAnswer {
   const { status } = answer;
   if (status < 200 || status > 299)
     return { failure: `The event handler answered with ${status}.` };
@@ -327,12 +331,12 @@ export function goodAnswer(answer: AnsweredUpstream): UpstreamAnswer {
     : { failure: `The event handler answered with a body that is ${problem}.` };
 }
 
-export function stateIn({ headers }: AnsweredUpstream): string | undefined {
+export function readConnectionState({ headers }: UpstreamResponse): string | undefined {
   const state = headers['ce-connectionstate'];
   return typeof state === 'string' ? state : undefined;
 }
 
-function replyIn({ status, headers, body }: AnsweredUpstream): Payload | undefined {
+function replyIn({ status, headers, body }: UpstreamResponse): Payload | undefined {
   if (status === 204 || body.length === 0) return undefined;
-  return payloadOfBody(headers['content-type'], body);
+  return readPayload(headers['content-type'], body);
 }

@@ -1,4 +1,4 @@
-import { mostGroups } from '../hub/hubGroups';
+import { maxGroupsPerConnection } from '../hub/hubGroups';
 
 export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;
 
@@ -21,7 +21,7 @@ export class Permissions {
   private constructor(private readonly grants: Readonly<Record<Permission, Grant>>) {}
 
   /** Of roles such as `webpubsub.sendToGroup.chat`; roles of others grant nothing. */
-  static ofRoles(roles: readonly string[]): Permissions {
+  static fromRoles(roles: readonly string[]): Permissions {
     const key = JSON.stringify(roles);
     const known = remembered.get(key);
     if (known !== undefined) return known;
@@ -43,7 +43,11 @@ export class Permissions {
   /** @param group undefined means every group. @returns undefined above the groups that anybody may be in */
   granting(permission: Permission, group: string | undefined): Permissions | undefined {
     const grant = this.grants[permission];
-    if (group !== undefined && grant.groups.size >= mostGroups && !grant.groups.has(group))
+    if (
+      group !== undefined &&
+      grant.groups.size >= maxGroupsPerConnection &&
+      !grant.groups.has(group)
+    )
       return undefined;
     return this.with(permission, {
       ...grant,
@@ -74,7 +78,7 @@ function grantOf(permission: Permission, roles: readonly string[]): Grant {
   for (const text of roles) {
     if (text.startsWith(`${role}.`)) groups.add(text.slice(role.length + 1));
     if (text.startsWith(`${role}s.`)) {
-      const pattern = groupPattern(text.slice(role.length + 2));
+      const pattern = parseGroupPattern(text.slice(role.length + 2));
       if (pattern !== undefined) patterns.push(pattern);
     }
   }
@@ -95,7 +99,7 @@ const maxStars = 5;
 type GroupPattern = (group: string) => boolean;
 
 /** The meaning of a pattern, undefined when it has too many stars or ends in the middle of an escape. */
-export function groupPattern(pattern: string): GroupPattern | undefined {
+export function parseGroupPattern(pattern: string): GroupPattern | undefined {
   const pieces: readonly string[] = pattern.match(/\\[^]|\*\*?|[^]/gu) ?? [];
   const stars = pieces.filter(isStar).join('').length;
   if (stars > maxStars || pieces.at(-1) === '\\') return undefined;

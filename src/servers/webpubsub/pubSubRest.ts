@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import {
   accepted,
-  checkedGroup,
+  requireGroupName,
   commonRoutes,
-  connectionOf,
+  requireConnection,
   handlerRoutes,
   invalid,
-  join,
+  joinGroup,
   noContent,
-  objectIn,
+  jsonBody,
   ok,
   RestError,
   route,
@@ -16,16 +16,11 @@ import {
   type RestApi,
   type RestCall,
 } from '../service/rest';
-import { noMoreGroups } from '../hub/hubGroups';
-import { deliverTo, type Client, type PubSubHost, type PubSubHub, Delivery } from './client';
+import { tooManyGroupsText } from '../hub/hubGroups';
+import { deliverTo, type PubSubClient, type PubSubHost, type PubSubHub, Delivery } from './client';
 import { FilterError, parseFilter } from './filter';
 import { permissions, type Permission } from './permissions';
-import {
-  payloadOfBody,
-  payloadProblem,
-  systemEvents,
-  type HandlerSettings,
-} from './pubSubUpstream';
+import { readPayload, payloadProblem, systemEvents, type EventHandler } from './pubSubUpstream';
 
 type Call = RestCall<PubSubHub>;
 type Run = (call: Call) => RestAnswer;
@@ -49,7 +44,7 @@ function errorBody(error: RestError, code: string): object {
 }
 
 const changeGroups =
-  (change: (hub: PubSubHub, client: Client, group: string) => void): Run =>
+  (change: (hub: PubSubHub, client: PubSubClient, group: string) => void): Run =>
   (call) => {
     const { groups, isWanted } = groupsAndFilter(call);
     for (const client of [...call.hub.clients.values()].filter(isWanted))
@@ -59,7 +54,7 @@ const changeGroups =
 
 const handlerForm = `{"url":…}, if need be with userEvents: "*" or names with commas between, and with systemEvents: a list of ${systemEvents.join(', ')}`;
 
-function handlerIn(fields: Readonly<Record<string, unknown>>): HandlerSettings | undefined {
+function handlerIn(fields: Readonly<Record<string, unknown>>): EventHandler | undefined {
   const { url, userEvents, systemEvents: asked = systemEvents } = fields;
   const wanted = systemEvents.filter((event) => Array.isArray(asked) && asked.includes(event));
   const areEvents = Array.isArray(asked) && asked.length === wanted.length;
@@ -69,8 +64,8 @@ function handlerIn(fields: Readonly<Record<string, unknown>>): HandlerSettings |
 }
 
 /** The service has a code for permissions of who is not there. */
-const permittee = (call: Call): Client =>
-  connectionOf<Client, PubSubHub>(call, 'Info.Connection.NotExisted');
+const permittee = (call: Call): PubSubClient =>
+  requireConnection<PubSubClient, PubSubHub>(call, 'Info.Connection.NotExisted');
 
 export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
   codes: {
@@ -83,18 +78,18 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     415: 'UnsupportedMediaType',
   },
   errorBody,
-  lendsKeys: false,
-  asked: (path) => {
+  issuesKeys: false,
+  resolvePath: (path) => {
     const version = path.query.get('api-version') ?? '';
-    if (path.isOwn || /^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$/.test(version)) return path;
+    if (path.isSettings || /^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$/.test(version)) return path;
     const text = 'The query has to have an api-version, such as 2024-12-01.';
     throw new RestError(400, text, { code: 'InvalidApiVersion' });
   },
   routes: [
-    ...commonRoutes<Client, PubSubHub, PubSubHost>({
+    ...commonRoutes<PubSubClient, PubSubHub, PubSubHost>({
       sendTo: (receivers) => (call, host) => {
         const delivery = deliveryIn(call);
-        host.delivered(deliverTo(receivers(call), delivery, wantedBy(call)));
+        host.countDelivered(deliverTo(receivers(call), delivery, wantedBy(call)));
         return accepted;
       },
       close: (client, reason) => client.end(reason ?? ''),
@@ -103,18 +98,18 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     }),
     route('GET', 'groups/{group}/connections', listMembers),
     route('PUT', 'users/{user}/groups/{group}', ({ hub, names }) => {
-      for (const client of hub.ofUser(names.user)) join(hub, client, names.group);
+      for (const client of hub.withUserId(names.user)) joinGroup(hub, client, names.group);
       return ok;
     }),
     route('DELETE', 'users/{user}/groups/{group}', ({ hub, names }) => {
-      for (const client of hub.ofUser(names.user)) hub.groups.leave(client, names.group);
+      for (const client of hub.withUserId(names.user)) hub.groups.leave(client, names.group);
       return noContent;
     }),
     route('DELETE', 'users/{user}/groups', ({ hub, names }) => {
-      for (const client of hub.ofUser(names.user)) hub.groups.leaveAll(client);
+      for (const client of hub.withUserId(names.user)) hub.groups.leaveAll(client);
       return noContent;
     }),
-    route('POST', ':addToGroups', changeGroups(join)),
+    route('POST', ':addToGroups', changeGroups(joinGroup)),
     route(
       'POST',
       ':removeFromGroups',
@@ -123,13 +118,13 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     route('PUT', 'permissions/{permission}/connections/{connection}', (call) => {
       const client = permittee(call);
       const granted = client.permissions.granting(permissionOf(call), targetOf(call));
-      if (granted === undefined) throw invalid(noMoreGroups);
+      if (granted === undefined) throw invalid(tooManyGroupsText);
       client.permissions = granted;
       return ok;
     }),
     route('DELETE', 'permissions/{permission}/connections/{connection}', (call) => {
       const [permission, target] = [permissionOf(call), targetOf(call)];
-      for (const client of call.hub.ofIds([call.names.connection]))
+      for (const client of call.hub.withIds([call.names.connection]))
         client.permissions = client.permissions.revoking(permission, target);
       return noContent;
     }),
@@ -139,7 +134,7 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     }),
     route('POST', ':generateToken', generateToken),
   ],
-  ownRoutes: handlerRoutes<Client, HandlerSettings>(handlerIn, handlerForm, ok),
+  settingsRoutes: handlerRoutes<PubSubClient, EventHandler>(handlerIn, handlerForm, ok),
 };
 
 const maxPage = 200;
@@ -182,13 +177,13 @@ function permissionOf({ names }: Call): Permission {
 const targetOf = ({ query }: Call): string | undefined => query.get('targetName') ?? undefined;
 
 /** Which clients a call is about, besides its path: not the excluded, and only what its filter wants. */
-function wantedBy({ query }: Call): (client: Client) => boolean {
+function wantedBy({ query }: Call): (client: PubSubClient) => boolean {
   const excluded = new Set(query.getAll('excluded'));
   const filter = filterOf(query.get('filter'), 'filter');
   return (client) => !excluded.has(client.id) && filter(client);
 }
 
-function filterOf(text: string | null, parameter: string): (client: Client) => boolean {
+function filterOf(text: string | null, parameter: string): (client: PubSubClient) => boolean {
   if (text === null || text.trim() === '') return () => true;
   try {
     return parseFilter(text);
@@ -200,7 +195,7 @@ function filterOf(text: string | null, parameter: string): (client: Client) => b
 
 /** @throws RestError when there is no message in the body */
 function deliveryIn({ contentType, body, query, names }: Call): Delivery {
-  const payload = payloadOfBody(contentType, body);
+  const payload = readPayload(contentType, body);
   if (contentType === undefined || payload === undefined || payload.dataType === 'protobuf') {
     throw new RestError(
       415,
@@ -220,15 +215,15 @@ function deliveryIn({ contentType, body, query, names }: Call): Delivery {
 
 function groupsAndFilter(call: Call): {
   groups: readonly string[];
-  isWanted: (client: Client) => boolean;
+  isWanted: (client: PubSubClient) => boolean;
 } {
-  const { groups, filter } = objectIn(call);
+  const { groups, filter } = jsonBody(call);
   if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string'))
     throw invalid('The body has to name groups, as a list of texts.');
   if (filter !== undefined && filter !== null && typeof filter !== 'string')
     throw invalid('The filter is not a text.');
   return {
-    groups: (groups as string[]).map(checkedGroup),
+    groups: (groups as string[]).map(requireGroupName),
     isWanted: filterOf(filter ?? null, 'Filter'),
   };
 }

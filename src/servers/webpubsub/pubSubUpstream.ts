@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { isJson } from '../../wire/message/jsonScan';
 import type { DataType, Payload } from '../../wire/webpubsub/pubSubMessage';
 import {
-  filledUrl,
-  fitsPattern,
-  headerText,
+  fillUrlTemplate,
+  matchesPattern,
+  encodeHeaderValue,
   UpstreamHandlers,
   type UpstreamAnswer,
 } from '../service/upstreamCalls';
@@ -41,7 +41,7 @@ const contentTypes: Readonly<Record<DataType, string>> = {
 };
 
 /** The payload of an HTTP body by its content type; undefined for a type that stands for none. */
-export function payloadOfBody(contentType: string | undefined, bytes: Buffer): Payload | undefined {
+export function readPayload(contentType: string | undefined, bytes: Buffer): Payload | undefined {
   const typeOf = (text: string): string => text.split(';', 1)[0]!.trim().toLowerCase();
   const type = typeOf(contentType ?? contentTypes.binary);
   const types = Object.keys(contentTypes) as DataType[];
@@ -69,9 +69,9 @@ export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEven
   body: bytes,
 });
 
-export interface HandlerSettings {
+export interface EventHandler {
   readonly url: string;
-  /** Names of the events of clients that it wants, see {@link fitsPattern}; absent is all. */
+  /** Names of the events of clients that it wants, see {@link matchesPattern}; absent is all. */
   readonly userEvents?: string | undefined;
   readonly systemEvents?: readonly SystemEvent[] | undefined;
 }
@@ -79,15 +79,15 @@ export interface HandlerSettings {
 const maxAnswerBytes = 1024 * 1024;
 
 /** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
-export class Upstream extends UpstreamHandlers<HandlerSettings> {
+export class PubSubUpstream extends UpstreamHandlers<EventHandler> {
   origin = '';
   private lastId = 0;
   /** Handlers that were asked whether they take events, with their refusal. */
-  private readonly asked = new WeakMap<HandlerSettings, Promise<string | undefined>>();
+  private readonly asked = new WeakMap<EventHandler, Promise<string | undefined>>();
 
   /** @param common handlers of hubs for which none are registered */
   constructor(
-    common: readonly HandlerSettings[],
+    common: readonly EventHandler[],
     timeoutMs: number,
     accessKeys: () => readonly string[],
   ) {
@@ -103,7 +103,7 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
   async send(event: CloudEvent, source: EventSource): Promise<UpstreamAnswer> {
     const handler = this.handlerOf(source.hub, event.kind, event.name);
     if (handler === undefined) return { failure: 'The hub has no event handler.' };
-    const url = filledUrl(handler.url, { hub: source.hub, event: event.name });
+    const url = fillUrlTemplate(handler.url, { hub: source.hub, event: event.name });
     if ('failure' in url) return url;
     const refusal = await this.askOnce(handler, source.hub);
     if (refusal !== undefined) return { failure: refusal };
@@ -118,29 +118,29 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
       'Content-Length': String(event.body.length),
       'WebHook-Request-Origin': this.origin,
       'ce-specversion': '1.0',
-      'ce-type': headerText(`azure.webpubsub.${event.kind}.${event.name}`),
+      'ce-type': encodeHeaderValue(`azure.webpubsub.${event.kind}.${event.name}`),
       'ce-source': `/hubs/${hub}/client/${connectionId}`,
       'ce-id': String(++this.lastId),
       'ce-time': new Date().toISOString(),
       'ce-signature': this.signature(connectionId),
       'ce-hub': hub,
       'ce-connectionId': connectionId,
-      'ce-eventName': headerText(event.name),
+      'ce-eventName': encodeHeaderValue(event.name),
       'ce-awpsversion': '1.0',
-      ...(userId !== undefined && { 'ce-userId': headerText(userId) }),
-      ...(subprotocol !== undefined && { 'ce-subprotocol': headerText(subprotocol) }),
+      ...(userId !== undefined && { 'ce-userId': encodeHeaderValue(userId) }),
+      ...(subprotocol !== undefined && { 'ce-subprotocol': encodeHeaderValue(subprotocol) }),
       ...(connectionState !== undefined && { 'ce-connectionState': connectionState }),
     };
   }
 
-  private handlerOf(hub: string, kind: EventKind, name: string): HandlerSettings | undefined {
+  private handlerOf(hub: string, kind: EventKind, name: string): EventHandler | undefined {
     return this.handlersOf(hub).find(({ userEvents, systemEvents: system = systemEvents }) =>
-      kind === 'user' ? fitsPattern(userEvents, name) : system.some((event) => event === name),
+      kind === 'user' ? matchesPattern(userEvents, name) : system.some((event) => event === name),
     );
   }
 
   /** Events go only to who wants them. A refusal is asked again: the handler may not have been up yet. */
-  private askOnce(handler: HandlerSettings, hub: string): Promise<string | undefined> {
+  private askOnce(handler: EventHandler, hub: string): Promise<string | undefined> {
     let answer = this.asked.get(handler);
     if (answer === undefined) {
       answer = this.ask(handler, hub).then((refusal) => {
@@ -153,15 +153,15 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
   }
 
   protected override async problemOf(
-    handler: HandlerSettings,
+    handler: EventHandler,
     hub: string,
   ): Promise<string | undefined> {
-    return handlerProblem(handler.url) ?? (await this.askOnce(handler, hub));
+    return eventHandlerProblem(handler.url) ?? (await this.askOnce(handler, hub));
   }
 
   /** The handshake against abuse of the CloudEvents webhook specification, section 4. */
-  private async ask({ url: template }: HandlerSettings, hub: string): Promise<string | undefined> {
-    const url = filledUrl(template, { hub, event: 'validate' });
+  private async ask({ url: template }: EventHandler, hub: string): Promise<string | undefined> {
+    const url = fillUrlTemplate(template, { hub, event: 'validate' });
     if ('failure' in url) return url.failure;
     const headers = { 'WebHook-Request-Origin': this.origin, 'ce-awpsversion': '1.0' };
     const answer = await this.call({ method: 'OPTIONS', url, headers });
@@ -178,7 +178,7 @@ export class Upstream extends UpstreamHandlers<HandlerSettings> {
   }
 }
 
-export function handlerProblem(template: string): string | undefined {
+export function eventHandlerProblem(template: string): string | undefined {
   const plain = template.replaceAll(/\{(hub|event)\}/g, 'x');
   if (template.length > 2000 || !URL.canParse(plain))
     return 'The URL of the event handler is not a URL.';

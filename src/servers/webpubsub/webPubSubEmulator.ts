@@ -12,7 +12,7 @@ import {
   refuseUpgrade,
   type Terminable,
   type Upgrade,
-  guardLater,
+  guardAsync,
 } from '../http/loopbackServer';
 import { newId } from '../http/signalrClients';
 import { WebSocketTransport } from '../http/transports';
@@ -21,15 +21,15 @@ import { Emulator } from '../service/emulator';
 import { answerRest } from '../service/rest';
 import type { WebPubSubEmulatorOptions } from '../service/emulatorOptions';
 import {
-  admit,
-  readConnect,
+  authorizeConnect,
+  parseConnectRequest,
   type ConnectRequest,
-  carryOut,
-  raiseMessage,
-  sourceOf,
+  handleClientMessage,
+  sendMessageEvent,
+  eventSource,
 } from './clientRequests';
-import { Client, type Admission, type PubSubHost, type PubSubHub } from './client';
-import { handlerProblem, systemEvent, Upstream } from './pubSubUpstream';
+import { PubSubClient, type Admission, type PubSubHost, type PubSubHub } from './client';
+import { eventHandlerProblem, systemEvent, PubSubUpstream } from './pubSubUpstream';
 import { webPubSubRest } from './pubSubRest';
 
 export type WebPubSubEmulator = Pick<
@@ -40,7 +40,7 @@ export type WebPubSubEmulator = Pick<
 const maxMessageBytes = 1024 * 1024;
 
 class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
-  readonly upstream: Upstream;
+  readonly upstream: PubSubUpstream;
   readonly allowAnonymous: boolean;
   connectionCount = 0;
   private readonly hubs = new Map<string, PubSubHub>();
@@ -52,7 +52,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const { upstream: url, upstreamTimeoutMs = 10_000, allowAnonymous = false } = options;
     this.allowAnonymous = allowAnonymous;
     const handlers = url === undefined ? [] : [{ url }];
-    this.upstream = new Upstream(handlers, upstreamTimeoutMs, () => this.accessKeys);
+    this.upstream = new PubSubUpstream(handlers, upstreamTimeoutMs, () => this.accessKeys);
     this.sockets.options.handleProtocols = (_, request) => this.chosen.get(request) ?? false;
   }
 
@@ -66,30 +66,32 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   }
 
   hub(name: string): PubSubHub {
-    return this.hubs.get(name) ?? new HubClients<Client>(name);
+    return this.hubs.get(name) ?? new HubClients<PubSubClient>(name);
   }
 
-  delivered(count: number): void {
+  countDelivered(count: number): void {
     this.counts.delivered += count;
   }
 
-  received(client: Client, message: ClientMessage): void {
+  onMessage(client: PubSubClient, message: ClientMessage): void {
     this.counts.received++;
-    carryOut(this, client, message);
+    handleClientMessage(this, client, message);
   }
 
-  receivedRaw(client: Client, payload: Payload): void {
+  onRawFrame(client: PubSubClient, payload: Payload): void {
     this.counts.received++;
-    raiseMessage(this, client, payload);
+    sendMessageEvent(this, client, payload);
   }
 
-  ended(client: Client, reason: string): void {
+  onEnd(client: PubSubClient, reason: string): void {
     const { hub } = client;
     this.connectionCount--;
     this.quota.release();
     if (hub.clients.size === 0) this.hubs.delete(hub.name);
     if (!this.isDisposed && this.upstream.wants(hub.name, 'sys', 'disconnected')) {
-      inBackground(this.upstream.send(systemEvent('disconnected', { reason }), sourceOf(client)));
+      inBackground(
+        this.upstream.send(systemEvent('disconnected', { reason }), eventSource(client)),
+      );
     }
   }
 
@@ -98,7 +100,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   }
 
   protected upgrade(upgrade: Upgrade): void {
-    const connect = readConnect(upgrade.request);
+    const connect = parseConnectRequest(upgrade.request);
     if ('status' in connect) {
       refuseUpgrade(upgrade.socket, connect);
       return;
@@ -106,7 +108,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const id = connect.query.get('awps_connection_id');
     const refusal = id === null ? this.quota.refusal() : undefined;
     if (id !== null) this.recover(id, connect, upgrade);
-    else if (refusal === undefined) guardLater(upgrade.socket, this.admit(connect, upgrade));
+    else if (refusal === undefined) guardAsync(upgrade.socket, this.admit(connect, upgrade));
     else refuseUpgrade(upgrade.socket, refusal);
   }
 
@@ -126,7 +128,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const { request, socket } = upgrade;
     const id = newId();
     this.quota.take();
-    const admission = await admit(this, request, connect, id);
+    const admission = await authorizeConnect(this, request, connect, id);
     const before = this.connectionCount;
     if (this.isDisposed) socket.destroy();
     else if ('status' in admission) refuseUpgrade(socket, admission);
@@ -145,14 +147,14 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     socket: WebSocketTransport,
   ): void {
     const hub = this.hub(hubName);
-    const client = new Client(hub, id, admission, this);
+    const client = new PubSubClient(hub, id, admission, this);
     this.hubs.set(hubName, hub);
     hub.add(client);
     for (const group of admission.groups) hub.groups.join(client, group);
     this.connectionCount++;
     client.attach(socket);
     if (this.upstream.wants(hubName, 'sys', 'connected')) {
-      inBackground(this.upstream.send(systemEvent('connected', {}), sourceOf(client)));
+      inBackground(this.upstream.send(systemEvent('connected', {}), eventSource(client)));
     }
   }
 
@@ -162,7 +164,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const token = query.get('awps_reconnection_token') ?? '';
     const [name = ''] = offered;
     const subprotocol = subprotocolNamed(name);
-    const mayRecover = client?.mayRecover(token, subprotocol) === true;
+    const mayRecover = client?.canRecover(token, subprotocol) === true;
     if (subprotocol !== undefined) this.chosen.set(upgrade.request, name);
     this.accept(upgrade, (accepted) => {
       if (mayRecover) client.attach(accepted);
@@ -187,7 +189,8 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
 export async function startWebPubSubEmulator(
   options: WebPubSubEmulatorOptions = {},
 ): Promise<WebPubSubEmulator> {
-  const problem = options.upstream === undefined ? undefined : handlerProblem(options.upstream);
+  const problem =
+    options.upstream === undefined ? undefined : eventHandlerProblem(options.upstream);
   if (problem !== undefined) throw new ExpectedError('bad-upstream', problem);
   const emulator = new RunningEmulator(options);
   await emulator.listen(options.port);

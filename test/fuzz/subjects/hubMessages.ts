@@ -11,7 +11,7 @@ import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import {
   jsonProtocol,
   messagePackProtocol,
-  agreeOnProtocol,
+  negotiateProtocol,
 } from '../../../src/servers/hubProtocol/protocols';
 import type { ServerProtocol } from '../../../src/servers/hubProtocol/serverProtocol';
 import { handshakeEnd } from '../../../src/wire/hub/webSocketConnection';
@@ -155,7 +155,7 @@ export const hubJson: Subject = {
     }
     const end = jsonProtocol.messageEnd(undefined, input, 0, 4096);
     if (typeof end === 'number') readByServer(jsonProtocol, input, 0, end);
-    agreeOnProtocol(input.toString('utf8'), true);
+    negotiateProtocol(input.toString('utf8'), true);
     unless([HubMessageError, ConnectFailure], () => handshakeEnd(input, 0, input.length));
     isRead(input);
   },

@@ -11,7 +11,7 @@ import { jsonCodec, messagePackCodec } from '../../../src/wire/message/hubCodec'
 import { HubMessageError } from '../../../src/wire/message/hubMessage';
 import { maximumDepth, objectIn } from '../../../src/wire/message/jsonScan';
 import { codecOf } from '../../../src/wire/connect/codecOf';
-import { jsonIn } from '../../../src/servers/service/emulator';
+import { parseJson } from '../../../src/servers/service/emulator';
 import { bufferWork } from '../../fakes/bufferWork';
 import { endpointOf } from '../../fakes/endpoint';
 import { RecordingListener } from '../../fakes/recordingListener';
@@ -55,7 +55,7 @@ describe('messages nested 100,000 deep', () => {
 
   it(`are no JSON for servers and files: values stand in one another at most ${maximumDepth} deep`, () => {
     assert.equal(objectIn(`{"a":${deep}}`), undefined);
-    assert.equal(jsonIn(Buffer.from(deep)), undefined);
+    assert.equal(parseJson(Buffer.from(deep)), undefined);
     const nested = (depth: number): string =>
       `{"a":${'['.repeat(depth - 1)}"${'x'.repeat(5000)}"${']'.repeat(depth - 1)}}`;
     assert.ok(objectIn(nested(maximumDepth)) !== undefined);

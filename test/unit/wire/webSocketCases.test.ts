@@ -119,11 +119,11 @@ class EchoServer extends ConnectionServer<WebSocketTransport> {
       const transport = new WebSocketTransport(accepted, socket);
       this.add(transport);
       transport.attach({
-        arrived: (data, isBinary) =>
+        onData: (data, isBinary) =>
           transport.write(serverFrame(isBinary ? opcode.binary : opcode.text, data)),
-        failed: () => undefined,
+        onFault: () => undefined,
         hasRoom: () => true,
-        gone: () => this.remove(transport),
+        onClosed: () => this.remove(transport),
       });
     });
   }

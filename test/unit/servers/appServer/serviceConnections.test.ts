@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { AppServerHub } from '../../../../src/servers/appServer/appServerHub';
 import {
-  endAdvice,
+  adviseOnEnd,
   type ServerConnection,
 } from '../../../../src/servers/appServer/serviceConnection';
 import { ServerConnections } from '../../../../src/servers/appServer/appServer';
@@ -21,7 +21,7 @@ describe('connections of an app server to its service', () => {
     const said = await new Promise<string>((resolve) => {
       // The service asks for one more.
       const message = { type: serviceType.ping, messages: ['target', 't'] } as const;
-      withoutToken(resolve).received({} as ServerConnection, message);
+      withoutToken(resolve).onMessage({} as ServerConnection, message);
     });
     assert.equal(said, 'A server connection could not be opened: no key.');
   });
@@ -40,7 +40,7 @@ describe('connections of an app server to its service', () => {
         const tried = (): unknown => triedS.push((time.nowMs - beginMs) / 1000);
         const lost = { isOnDemand: false } as ServerConnection;
         const connections = withoutToken(tried);
-        connections.ended(lost, { reason: 'gone', retryAfterMs });
+        connections.onEnd(lost, { reason: 'gone', retryAfterMs });
         await time.to(beginMs + 200_000);
         void connections.dispose();
         // What is lost is said at once, before the first wait.
@@ -59,10 +59,10 @@ describe('connections of an app server to its service', () => {
 
 describe('the advice on a server connection that is refused', () => {
   it('distinguishes a key that is wrong from a resource that takes none', () => {
-    assert.match(endAdvice({ status: 401 }, false), /^Check the access key/);
-    const forbidden = endAdvice({ status: 403 }, false);
+    assert.match(adviseOnEnd({ status: 401 }, false), /^Check the access key/);
+    const forbidden = adviseOnEnd({ status: 403 }, false);
     assert.match(forbidden, /Serverless mode.* access keys are disabled.* network access rules/);
     for (const status of [401, 403])
-      assert.match(endAdvice({ status }, true), /^Assign the role SignalR App Server/);
+      assert.match(adviseOnEnd({ status }, true), /^Assign the role SignalR App Server/);
   });
 });

@@ -3,7 +3,7 @@ import {
   startAzureSignalr,
   type AzureSignalr,
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
-import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
+import { framePayload } from '../../../../src/servers/hubProtocol/serverProtocol';
 import { jsonProtocol, messagePackProtocol } from '../../../../src/servers/hubProtocol/protocols';
 import {
   serviceType,
@@ -28,7 +28,7 @@ const {
 /** An invocation of `note`, in both hub protocols. */
 function note(text: string): Payloads {
   return [jsonProtocol, messagePackProtocol].map(
-    (protocol) => [protocol.name, payloadOf(protocol.callbackFrame('note', text))] as const,
+    (protocol) => [protocol.name, framePayload(protocol.callbackFrame('note', text))] as const,
   );
 }
 
@@ -103,7 +103,7 @@ describe('what a hub sends before a client has the answer to its handshake', () 
     assert.equal((await peer.rest('POST', '/api/hubs/chat/:send', rest)).status, 202);
     assert.deepEqual(client.texts, []);
     // The answer may have company, which was written after all of these.
-    const own = payloadOf(jsonProtocol.resultFrame('1', 'own')).toString();
+    const own = framePayload(jsonProtocol.resultFrame('1', 'own')).toString();
     server.send(answer(id, `{}\x1e${own}`), { type: broadcastData, payloads: note('last') });
     const texts: string[] = [];
     for (let count = 0; count < 8; count++) texts.push(await client.text());

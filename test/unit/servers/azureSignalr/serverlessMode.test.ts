@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { jsonProtocol, messagePackProtocol } from '../../../../src/servers/hubProtocol/protocols';
-import { payloadOf } from '../../../../src/servers/hubProtocol/serverProtocol';
+import { framePayload } from '../../../../src/servers/hubProtocol/serverProtocol';
 import type { AzureSignalrOptions } from '../../../../src/servers/service/emulatorOptions';
 import {
   startAzureSignalr,
@@ -176,7 +176,7 @@ describe('the Azure SignalR emulator in serverless mode', () => {
       const seen: Seen[] = [];
       const url = await webhook(seen, ({ headers }) => {
         const name = headers['x-asrs-event'];
-        if (name === 'Fine') return [200, payloadOf(protocol.resultFrame('0', 'good'))];
+        if (name === 'Fine') return [200, framePayload(protocol.resultFrame('0', 'good'))];
         if (name === 'Odd') return [200, 'odd'];
         return name === 'Bad' ? [503, ''] : [204, ''];
       });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import {
   defectWarning,
-  guardLater,
+  guardAsync,
   listenOnLoopback,
   loopbackServer,
   stopServer,
@@ -17,7 +17,7 @@ describe('the handling of a request that takes its time', () => {
       response.end('good');
     };
     const server = loopbackServer({
-      answer: (request, response) => guardLater(response, handled(request, response)),
+      answer: (request, response) => guardAsync(response, handled(request, response)),
     });
     const port = await listenOnLoopback(server, 0);
     const ask = (path: string): http.ClientRequest =>

@@ -6,7 +6,7 @@ import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { refusalOf } from '../../../../src/servers/http/loopbackServer';
+import { foreignRequestRefusal } from '../../../../src/servers/http/loopbackServer';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { serveMetrics } from '../../../../src/run/export/liveOutputs';
@@ -147,7 +147,7 @@ describe('servers on loopback', () => {
     http://evil.example\\@localhost http://localhost/`.replaceAll('\n', ' '),
   );
   const statusFor = (headers: { host?: string; origin?: string }): number | undefined =>
-    refusalOf({ headers })?.status;
+    foreignRequestRefusal({ headers })?.status;
 
   it('are meant by hosts of this machine alone', () => {
     for (const host of ownHosts) assert.equal(statusFor({ host }), undefined, host);

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   ChatRooms,
-  historyMessages,
-  mostHistoryBytes,
+  maxHistoryMessages,
+  maxHistoryBytes,
 } from '../../../../src/servers/hub/benchMethods';
 
 describe('the rooms of the chat', () => {
   it('have the latest messages first in their history', () => {
     const rooms = new ChatRooms();
-    for (let at = 0; at < historyMessages + 5; at++) rooms.post('a', at, `m${at}`, 20);
+    for (let at = 0; at < maxHistoryMessages + 5; at++) rooms.post('a', at, `m${at}`, 20);
     rooms.post('b', 'x', 'other', 20);
     assert.deepEqual(
       rooms.history('a', 2).map(({ author, text }) => [author, text]),
       [
-        [historyMessages + 4, `m${historyMessages + 4}`],
-        [historyMessages + 3, `m${historyMessages + 3}`],
+        [maxHistoryMessages + 4, `m${maxHistoryMessages + 4}`],
+        [maxHistoryMessages + 3, `m${maxHistoryMessages + 3}`],
       ],
     );
-    assert.equal(rooms.history('a', 1e9).length, historyMessages);
+    assert.equal(rooms.history('a', 1e9).length, maxHistoryMessages);
     assert.deepEqual([rooms.history('a', -1), rooms.history('c', 5)], [[], []]);
   });
 
@@ -41,9 +41,9 @@ describe('the rooms of the chat', () => {
         for (const { room, bytes } of posts) rooms.post(room, 1, 't'.repeat(bytes), bytes);
         const names = [...new Set(posts.map(({ room }) => room))];
         const sizes = names.flatMap((name) =>
-          rooms.history(name, historyMessages).map(({ text }) => text.length + name.length),
+          rooms.history(name, maxHistoryMessages).map(({ text }) => text.length + name.length),
         );
-        assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= mostHistoryBytes);
+        assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= maxHistoryBytes);
         const last = [...posts].reverse().find(({ bytes }) => bytes <= 4096);
         if (last !== undefined) assert.equal(rooms.history(last.room, 1).length, 1);
       }),

@@ -70,12 +70,12 @@ describe('deliveries of the bench hub', () => {
     start({ delayMs: 30, stall: { afterMs: 50, forMs: 300 } });
     await time.to(100);
     assert.ok(!deliveries.isHeld, 'no stall before the first message');
-    deliveries.messageArrived();
+    deliveries.startStallClock();
     deliver(1);
     await time.to(140);
     deliver(2);
     await time.to(500);
-    deliveries.messageArrived();
+    deliveries.startStallClock();
     deliver(3);
     await time.to(1000);
     assert.deepEqual(written, [

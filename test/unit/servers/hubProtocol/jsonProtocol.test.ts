@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   jsonProtocol,
-  jsonText,
+  toJson,
   messagePackProtocol,
 } from '../../../../src/servers/hubProtocol/protocols';
 import { encodeValue, MessagePackExtension } from '../../../../src/wire/message/messagePack';
@@ -36,6 +36,6 @@ describe('the hub protocols of servers', () => {
     };
     const text =
       '{"ticks":638900000000000001,"bytes":"AQID","time":"AA==","list":[null,null,"ü\\""]}';
-    assert.equal(jsonText(value), text);
+    assert.equal(toJson(value), text);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { filledUrl } from '../../../../src/servers/service/upstreamCalls';
+import { fillUrlTemplate } from '../../../../src/servers/service/upstreamCalls';
 
 describe('URL of an upstream handler', () => {
   function filled(template: string, event: string): string {
-    const url = filledUrl(template, { hub: 'chat', event });
+    const url = fillUrlTemplate(template, { hub: 'chat', event });
     return 'failure' in url ? url.failure : url.href;
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SignJWT } from 'jose';
-import { textsOf, TokenCheck } from '../../../../src/servers/service/emulator';
+import { stringClaims, TokenCheck } from '../../../../src/servers/service/emulator';
 
 const key = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
 const nowMs = 1_800_000_000_000;
@@ -62,7 +62,7 @@ describe('the check of access tokens', () => {
   it('accepts the two keys that were lent last, by the name in the header', async () => {
     const own = new TokenCheck({ accessKeys: [key], nowMs: () => nowMs });
     const claims = { aud: client, exp: nowMs / 1000 + 60 };
-    const keys = [own.lend(), own.lend()];
+    const keys = [own.issueKey(), own.issueKey()];
     const statusOf = async ({ id, text }: { id: string; text: string }): Promise<number> => {
       const token = await new SignJWT(claims)
         .setProtectedHeader({ alg: 'HS256', kid: id })
@@ -73,7 +73,7 @@ describe('the check of access tokens', () => {
     for (const each of keys) assert.equal(await statusOf(each), 200);
     assert.equal(await statusOf({ id: keys[0]!.id, text: keys[1]!.text }), 401);
     assert.equal(await statusOf({ id: 'none', text: keys[1]!.text }), 401);
-    own.lend();
+    own.issueKey();
     assert.deepEqual([await statusOf(keys[0]!), await statusOf(keys[1]!)], [401, 200]);
   });
 
@@ -99,7 +99,7 @@ describe('the check of access tokens', () => {
     for (let turn = 0; turn < 2; turn++) {
       const outcome = await tokens.check(token, [client]);
       assert.ok('claims' in outcome);
-      assert.deepEqual(textsOf(outcome.claims['role']), ['a', 'b']);
+      assert.deepEqual(stringClaims(outcome.claims['role']), ['a', 'b']);
       assert.equal(outcome.expiresMs, nowMs + 60_000);
     }
     const elsewhere = await tokens.check(token, [rest]);
