@@ -1,4 +1,4 @@
-/** How servers are reached: an HTTP server on loopback, and SignalR connections over each transport. */
+/** HTTP servers on loopback, and what they have in common. */
 import { inBackground } from '../../base/async';
 import {
   createServer,
@@ -18,14 +18,14 @@ import { ByteRest } from '../../wire/socket/frameReader';
 import { HubMessageError } from '../../wire/message/hubMessage';
 
 export const loopbackHost = '127.0.0.1';
-/** Of Kestrel: idle HTTP connections are kept this long. */
+/** `KeepAliveTimeout` of Kestrel. */
 const keepAliveTimeoutMs = 130_000;
 /** Time a peer gets to answer a WebSocket close, as in ASP.NET Core. */
 const closeTimeoutMs = 5000;
-/** Of one message of a client; empty ones would never meet the limit on bytes. A longer one ends with 1008. */
+/** Fragments per message; empty ones would never reach the byte limit. More close with 1008. */
 export const maximumFragments = 16_384;
 const tickMs = 1000;
-/** A process whose tick comes later has stood still. */
+/** A later tick means that the process stood still. */
 const latestTickMs = 5000;
 const disposeTimeoutMs = 500;
 
@@ -33,12 +33,12 @@ export interface Terminable {
   terminate(): void;
 }
 
-/** A server with connections that outlive a request, a clock for them, and an end in order. */
+/** A server with long-lived connections, one coarse clock for them, and an orderly shutdown. */
 export abstract class ConnectionServer<Connection extends Terminable> {
-  /** Milliseconds, as of the last tick: good enough for time-outs, free to read. */
+  /** Time of the last tick, milliseconds: cheap, and precise enough for timeouts. */
   tickMs = performance.now();
   port = 0;
-  /** All connections, those in their handshake and those saying goodbye included. */
+  /** Includes connections in their handshake and those being closed. */
   protected readonly all = new Set<Connection>();
   readonly sockets: WebSocketServer;
   private readonly server: Server;
@@ -47,7 +47,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   private allGone: () => void = () => undefined;
 
   constructor(maxMessageBytes: number) {
-    // The types of `ws` do not know these two yet.
+    // The types of `ws` lack these two.
     const options: ServerOptions & { closeTimeout: number; maxFragments: number } = {
       noServer: true,
       clientTracking: false,
@@ -70,7 +70,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
     this.timer = setInterval(() => {
       const beforeMs = this.tickMs;
       this.tickMs = performance.now();
-      // What has come meanwhile is still to be read: nobody is silent for that.
+      // After a standstill, input is still unread: no client is silent yet.
       if (this.tickMs - beforeMs < latestTickMs) this.tick();
     }, tickMs);
   }
@@ -112,7 +112,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
       });
       for (const connection of this.all) connection.terminate();
     }
-    // Not before: a client that polls needs one more answer to hear of the end.
+    // Last, since a polling client learns of the end by one more answer.
     await stopServer(this.server);
   }
 }
@@ -127,11 +127,11 @@ export interface Upgrade {
 interface LoopbackHandlers {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade?: (upgrade: Upgrade) => void;
-  /** Name of a tunnel whose requests are meant for this server. */
+  /** Host name of a tunnel that leads to this server. */
   readonly publicHost?: string | undefined;
 }
 
-/** An error in the handling of a request ends what it came by, never the server with all others. */
+/** A faulty handler ends its own request or socket, never the server. */
 function guard(by: ServerResponse | Duplex, handle: () => void): void {
   try {
     handle();
@@ -141,14 +141,14 @@ function guard(by: ServerResponse | Duplex, handle: () => void): void {
   }
 }
 
-/** The same of what takes its time. */
+/** {@link guard} for asynchronous work. */
 export const guardAsync = (by: ServerResponse | Duplex, work: PromiseLike<unknown>): void =>
   inBackground(work, (error) => {
     faultReason(error);
     by.destroy();
   });
 
-/** A server that answers nobody but this machine, whatever a web page makes a browser send. */
+/** An HTTP server that answers only programs on this machine (DNS rebinding, foreign pages). */
 export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers): Server {
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (request, response) => {
     const refusal = foreignRequestRefusal(request, publicHost);
@@ -157,7 +157,7 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   });
   if (upgrade === undefined) return server;
   server.on('upgrade', (request, socket, head) => {
-    // The peer may vanish before anybody takes over the errors.
+    // The peer may vanish before the upgrade.
     socket.on('error', () => socket.destroy());
     const refusal = foreignRequestRefusal(request, publicHost);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
@@ -166,14 +166,14 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   return server;
 }
 
-/** Every answer over HTTP says what kind of server this is. @throws ExpectedError `port-taken` or `port-refused` */
+/** Marks every answer as one of an emulator. @throws ExpectedError `port-taken` or `port-refused` */
 export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.setHeader(emulatorHeader, 'emulator');
   });
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // A ramp opens many connections at once; the kernel caps this at its own limit.
+    // A ramp opens many connections at once.
     server.listen({ host: loopbackHost, port, backlog: 4096 }, resolve);
   });
   await listening.catch((cause: unknown) => {
@@ -203,7 +203,7 @@ export async function stopServer(server: Server): Promise<void> {
   await stopped;
 }
 
-/** Lets pages of this machine connect. @returns whether the request was a preflight, which is answered */
+/** Adds CORS headers for pages of this machine. @returns whether the request was a preflight, now answered */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !isLoopbackOrigin(origin)) return false;
@@ -221,7 +221,7 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
   return true;
 }
 
-/** Path of a request as it was sent, and its query, which may hold a `?` of its own. */
+/** Path as it was sent, and its query. */
 export function pathAndQuery({ url = '' }: IncomingMessage): {
   path: string;
   query: URLSearchParams;
@@ -240,7 +240,7 @@ export function normalizedPathAndQuery(request: IncomingMessage): {
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
 
-/** The bearer token of a request, from its header or, as browsers must, from its query. */
+/** From the header, or from the query as browsers send it. */
 export function bearerToken(
   { headers }: IncomingMessage,
   query?: URLSearchParams,
@@ -249,7 +249,7 @@ export function bearerToken(
   return bearer ?? query?.get('access_token') ?? undefined;
 }
 
-/** Answers with the whole body; nothing happens where that was done already. */
+/** Sends a whole answer, unless one was sent. */
 export function reply(
   response: ServerResponse,
   status: number,
@@ -257,7 +257,7 @@ export function reply(
   headers: OutgoingHttpHeaders = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // An answer without a body has no length when the status says so (RFC 9110, 8.6).
+  // A 204 has no Content-Length (RFC 9110, 8.6).
   const length = status !== 204 && { 'Content-Length': Buffer.byteLength(body) };
   response.writeHead(status, { ...length, ...headers });
   response.end(body);
@@ -269,7 +269,7 @@ export const refuse = (response: ServerResponse, { status, text, headers }: Refu
 export const answerJson = (response: ServerResponse, answer: object): void =>
   reply(response, 200, JSON.stringify(answer), { 'Content-Type': 'application/json' });
 
-/** Answers an upgrade with an ordinary HTTP response and ends the connection. */
+/** Answers an upgrade with a plain HTTP response. */
 export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
@@ -281,7 +281,7 @@ export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
-/** @param take gets the whole body; not called for a request that breaks off */
+/** @param take not called when the request breaks off */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -317,7 +317,7 @@ export function readBody(
   });
 }
 
-/** Which requests come from programs on this machine. */
+/** Requests of programs on this machine. */
 
 export interface Refusal {
   readonly status: number;
@@ -335,10 +335,9 @@ const wrongOrigin: Refusal = {
 };
 
 /**
- * What speaks against a request to a server on loopback. A page of any origin can reach such a server, and
- * a name of a page's own can be made to lead here; both show in these two headers, which a page cannot
- * choose (Fetch, "Forbidden request-header").
- * @param publicHost name of a tunnel that leads here
+ * Refuses requests that a web page made a browser send, directly or by DNS rebinding: a page cannot choose these
+ * two headers (Fetch, "Forbidden request-header").
+ * @param publicHost host name of a tunnel that leads here
  */
 export function foreignRequestRefusal(
   { headers: { host, origin } }: Pick<IncomingMessage, 'headers'>,
@@ -355,24 +354,21 @@ function isAllowedHost(host: string | undefined, publicHost: string | undefined)
   return isLoopbackName(url.hostname) || url.hostname === publicHost;
 }
 
-/** `null`, of a page whose origin is kept secret, is none. */
+/** An opaque origin, `null`, is foreign. */
 export function isLoopbackOrigin(origin: string): boolean {
   if (!/^https?:\/\/[\w.:[\]-]+$/i.test(origin) || !URL.canParse(origin)) return false;
   return isLoopbackName(new URL(origin).hostname);
 }
 
-/** A name may end with the dot of the root. */
+/** A host name may end with the dot of the DNS root. */
 const isLoopbackName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
-
-/** What somebody has sent ends their own connection at most, never a server that others use. */
 
 interface Reader {
   onData(data: Buffer, isBinary: boolean): void;
-  /** The handling of what came has failed for that reason: the connection ends. */
   onFault(reason: string): void;
 }
 
-/** Hands on what a client has sent. */
+/** Reads input so that an error ends that connection only. */
 export function receiveSafely(reader: Reader, data: Buffer, isBinary: boolean): void {
   try {
     reader.onData(data, isBinary);
@@ -381,10 +377,10 @@ export function receiveSafely(reader: Reader, data: Buffer, isBinary: boolean): 
   }
 }
 
-/** Type of the warnings about defects, which tests listen to. */
+/** Name of process warnings about defects. */
 export const defectWarning = 'ServerDefect';
 
-/** What the sender is told. An error that no input should cause is a defect: its stack goes to standard error. */
+/** The reason shown to the peer. An unexpected error is a defect of this server and raises a process warning. */
 export function faultReason(error: unknown): string {
   if (error instanceof HubMessageError) return error.message;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,4 +1,4 @@
-/** Clients of SignalR on their way in: negotiate, upgrades, and the requests of the other transports. */
+/** How SignalR clients connect: negotiate, upgrades, HTTP transports. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -22,12 +22,12 @@ import {
   type PollLimits,
 } from './transports';
 
-/** 128 random bits in 22 URL-safe characters, the form of ASP.NET Core. */
+/** A connection id as ASP.NET Core makes them: 128 random bits, base64url. */
 export function newId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** Negotiated ids that nobody is connected with; more than this many at once are refused. */
+/** Limit of negotiated ids without a connection. */
 const maxPending = 50_000;
 const full: Refusal = {
   status: 503,
@@ -58,15 +58,15 @@ export interface ClientsHost {
 const noId = { status: 400, text: 'Connection ID required' };
 const otherTransport = { status: 400, text: 'Cannot change transports mid-connection' };
 
-/** What one hub's endpoint answers; who asks may come in already when it gets here. */
+/** The endpoint of one hub, for requests that passed authentication. */
 export class SignalrClients {
-  /** Negotiated connections by their tokens, in the order of expiry. */
+  /** By connection token, in order of expiry. */
   private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
   private readonly used = new Set<string>();
-  /** Of server-sent events and long polling, by their tokens. */
+  /** Server-sent events and long polling, by connection token. */
   private readonly transports = new Map<string, HttpTransport>();
 
-  /** @param tokenLifetimeMs time between negotiate and connect */
+  /** @param tokenLifetimeMs from negotiate to connect */
   constructor(
     private readonly host: ClientsHost,
     private readonly tokenLifetimeMs: number,
@@ -84,7 +84,7 @@ export class SignalrClients {
     }
   }
 
-  /** @param refusal called for a POST only: what speaks against one more connection */
+  /** @param refusal called for a POST only */
   negotiate(
     { method }: IncomingMessage,
     response: ServerResponse,
@@ -99,7 +99,7 @@ export class SignalrClients {
     else refuse(response, refused);
   }
 
-  /** @param token null for a client that skips negotiation */
+  /** @param token null when negotiation is skipped */
   upgrade({ request, socket, head }: Upgrade, token: string | null, refusal?: Refusal): void {
     const id = refusal ?? (token === null ? newId() : this.claimToken(token));
     if (typeof id !== 'string') {
@@ -135,7 +135,7 @@ export class SignalrClients {
       return { error: 'The client requested a non-integer protocol version.' };
     const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
     const connectionId = newId();
-    // In version 0 both ids are the same.
+    // Version 0 has no separate token.
     const connectionToken = negotiateVersion === 0 ? connectionId : newId();
     const dueMs = performance.now() + this.tokenLifetimeMs;
     this.pending.set(connectionToken, { connectionId, dueMs });
@@ -147,7 +147,7 @@ export class SignalrClients {
     };
   }
 
-  /** The connection id of a token, which is in use from now on, or what refuses it. */
+  /** @returns the connection id, or a refusal */
   private claimToken(token: string): string | Refusal {
     if (this.used.has(token)) return takenId;
     const waiting = this.pending.get(token);

@@ -9,49 +9,49 @@ import { receiveSafely, refuse, reply, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {
   onData(data: Buffer, isBinary: boolean): void;
-  /** The handling of what came has failed for that reason: the connection ends. */
+  /** Input could not be handled: the connection ends. */
   onFault(reason: string): void;
-  /** Whether anything more may be written; closes the connection when it may not. */
+  /** Closes the connection when too much is unread. */
   hasRoom(): boolean;
   onClosed(): void;
 }
 
 export interface HubTransport {
-  /** Written, and not read by the client yet. */
+  /** Written, but not yet read by the client. */
   readonly unreadBytes: number;
   readonly isWritable: boolean;
-  /** The transport itself notices a client that is gone: there are no pings. */
+  /** The transport notices lost clients itself: no pings. */
   readonly hasOwnKeepAlive: boolean;
   readonly carriesBinary: boolean;
-  /** Whoever is on the way to the client takes nothing more at the moment; absent: never. */
+  /** An intermediary accepts nothing more for now. */
   readonly isBlocked?: boolean;
   attach(owner: TransportOwner): void;
-  /** Writes a whole WebSocket frame; transports of another kind send what is in it. */
+  /** Takes a whole WebSocket frame; HTTP transports send its payload. */
   write(frame: Buffer): void;
-  /** Ends in order, behind what was written. */
+  /** Closes behind what was written. */
   close(code: number): void;
   terminate(): void;
   pause(): void;
   resume(): void;
-  /** Its time-outs; absent where it has none, or others have them. */
+  /** Checks timeouts. */
   tick?(nowMs: number): void;
 }
 
-/** Why a client is closed that does not read. */
+/** Close reason of a client that does not read. */
 export const slowClientReason = (maxBytes: number): string =>
   `Closed: more than ${maxBytes} bytes were waiting for this client to read them.`;
 
 interface SocketOwner extends TransportOwner {
-  /** @param code of the close frame, 1006 without one */
+  /** @param code 1006 without a close frame */
   onClosed(code?: number): void;
   onSignOfLife?(): void;
 }
 
-/** Bytes of the reason in a close frame (RFC 6455, 5.5.1), in characters of any width. */
+/** A close frame has 123 bytes for the reason (RFC 6455, 5.5.1); UTF-8 takes up to 3 bytes per UTF-16 unit. */
 const maxReasonCharacters = 40;
 const pingFrame = serverFrame(opcode.ping, Buffer.alloc(0));
 
-/** An accepted WebSocket, to which encoded frames are written directly. */
+/** Writes encoded frames directly to the socket of a WebSocket. */
 export class WebSocketTransport implements HubTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = true;
@@ -72,13 +72,13 @@ export class WebSocketTransport implements HubTransport {
   attach(owner: SocketOwner): void {
     const { socket } = this;
     socket.on('message', (data: Buffer, isBinary: boolean) => receiveSafely(owner, data, isBinary));
-    // Answered here instead of by `ws`, so that pings without end meet the bound on unread bytes too.
+    // Answered here, so that endless pings reach the limit on unread bytes.
     socket.on('ping', (data: Buffer) => {
       owner.onSignOfLife?.();
       if (owner.hasRoom()) socket.pong(data, false);
     });
     socket.on('pong', () => owner.onSignOfLife?.());
-    // A broken frame or a lost socket: `ws` closes by itself, `close` follows.
+    // `ws` closes by itself and emits `close`.
     socket.on('error', () => undefined);
     socket.on('close', (code) => owner.onClosed(code));
   }
@@ -91,7 +91,7 @@ export class WebSocketTransport implements HubTransport {
     if (this.raw.writable) this.raw.write(frame);
   }
 
-  /** Writes a frame that lies in two pieces, in one system call. */
+  /** Writes both parts of a frame in one system call. */
   writeTwo(head: Buffer, tail: Buffer): void {
     if (!this.raw.writable) return;
     this.raw.cork();
@@ -106,7 +106,7 @@ export class WebSocketTransport implements HubTransport {
 
   close(code: number, reason = ''): void {
     this.socket.close(code, reason.slice(0, maxReasonCharacters));
-    // The answering close frame has to be read, even while nothing else is.
+    // The client's close frame has to be read even while paused.
     this.socket.resume();
   }
 
@@ -126,7 +126,7 @@ export class WebSocketTransport implements HubTransport {
 export const noConnection: Refusal = { status: 404, text: 'No Connection with that ID' };
 const maxWaitingPosts = 16;
 const closeTimeoutMs = 5000;
-/** Above this, what was written within one turn does not wait for its end. */
+/** Flush threshold within one turn of the event loop. */
 const maxCorkedBytes = 64 * 1024;
 
 interface Post {
@@ -153,7 +153,7 @@ export abstract class HttpTransport implements HubTransport {
     this.owner = owner;
   }
 
-  /** Takes a send; its answer waits while the hub does not read. */
+  /** Takes a send; it is answered once the hub reads on. */
   post(body: Buffer, response: ServerResponse): void {
     if (!this.paused) this.accept({ body, response });
     else if (this.posts.length < maxWaitingPosts) this.posts.push({ body, response });
@@ -216,7 +216,7 @@ export class EventStreamTransport extends HttpTransport {
       Pragma: 'no-cache',
       'Content-Encoding': 'identity',
     });
-    // A comment, so that the client sees the answer before the first event.
+    // A comment, so that headers reach the client before the first event.
     response.write(':\r\n');
     response.on('error', () => undefined);
     response.on('close', () => this.end());
@@ -227,13 +227,12 @@ export class EventStreamTransport extends HttpTransport {
   }
 
   write(frame: Buffer): void {
-    // White space is all that line ends can be in JSON; the client puts LF between the lines.
+    // Line ends in JSON are white space; the client joins `data:` lines with LF.
     const lines = framePayload(frame)
       .toString('utf8')
       .split(/\r\n|\n|\r/);
     this.response.write(`${lines.map((line) => `data: ${line}\r\n`).join('')}\r\n`);
-    // Node keeps the writes of one turn together and offers them to the system at its end; until then even a
-    // client that reads everything would have them unread.
+    // Node sends the writes of one turn at its end; until then they would count as unread.
     if (this.unreadBytes > maxCorkedBytes) this.response.socket?.uncork();
   }
 
@@ -256,7 +255,6 @@ export interface PollLimits {
   readonly disconnectTimeoutMs: number;
 }
 
-/** Long polling: each request is answered as soon as there is something. */
 export class PollTransport extends HttpTransport {
   readonly hasOwnKeepAlive = true;
   readonly carriesBinary = true;
@@ -279,7 +277,7 @@ export class PollTransport extends HttpTransport {
     return this.unreadLength;
   }
 
-  /** Takes a poll; one that is still waiting is over, for the newer one has come in its place. */
+  /** A newer poll ends the one that waits. */
   poll(response: ServerResponse): void {
     this.waiting?.writeHead(204).end();
     this.waiting = response;
@@ -309,7 +307,7 @@ export class PollTransport extends HttpTransport {
 
   close(): void {
     this.isClosed = true;
-    // What is left, and then the end, go out with the next polls.
+    // The next polls bring the rest, then the end.
     if (this.waiting !== undefined) this.finish();
   }
 
@@ -328,7 +326,7 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  /** Nothing is left to send, or the client has ended the connection. */
+  /** Ends the connection and a waiting poll. */
   finish(): void {
     this.waiting?.writeHead(204).end();
     this.endPoll();

@@ -31,7 +31,7 @@ import type { FrameSource } from '../hubProtocol/protocols';
 import type { Envelope } from '../../wire/message/envelope';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 
-/** Users that are remembered: more connections nobody opens here. */
+/** Limit of {@link HubTokens.users}. */
 const mostUsers = 1_000_000;
 
 const refused = (text: string): Refusal => ({
@@ -40,9 +40,9 @@ const refused = (text: string): Refusal => ({
   headers: { 'WWW-Authenticate': 'Bearer' },
 });
 
-/** Lets in who shows a JSON web token of the key (RFC 7519, HS256), in the header or, as browsers do, in the query. */
+/** Accepts JSON web tokens signed with the key (RFC 7519, HS256), from the header or the query. */
 export class HubTokens {
-  /** Users who were let in, by the claim `sub`. */
+  /** Claims `sub` of accepted tokens. */
   readonly users = new Set<string>();
 
   constructor(
@@ -72,7 +72,7 @@ export class HubTokens {
 const claimsOf = (part: string): Readonly<Record<string, unknown>> | undefined =>
   objectIn(Buffer.from(part, 'base64url').toString('utf8'));
 
-/** Turns the first connects away as the knobs say; not those of somebody who only asks before a run. */
+/** Refuses or throttles the first connects as the knobs say, except probes before a run. */
 export class ConnectGate {
   readonly counts = { refused: 0, throttled: 0 };
 
@@ -105,12 +105,12 @@ export interface BenchHub {
   readonly url: string;
   readonly connectionCount: number;
   readonly counts: BenchHubCounts;
-  /** Who was let in by a token, where one is wanted. */
+  /** Users with an accepted token, where tokens are required. */
   readonly users: ReadonlySet<string>;
   dispose(): Promise<void>;
 }
 
-/** Of the largest payload of scenarios, with room for what is around it; a client leaves it unread for a while. */
+/** The largest payload of scenarios and its envelope. */
 export const longestBytes = maxPayloadBytes + 1024 * 1024;
 
 interface BenchConnection extends Terminable {
@@ -121,7 +121,7 @@ interface BenchConnection extends Terminable {
   tick(nowMs: number): void;
 }
 
-/** What the embedded hub has in common, whichever generation of SignalR it serves: connections, groups, and its knobs. */
+/** What the bench hubs of both generations of SignalR share. */
 export abstract class BenchServer<Connection extends BenchConnection>
   extends ConnectionServer<Connection>
   implements BenchHub
@@ -177,7 +177,7 @@ export abstract class BenchServer<Connection extends BenchConnection>
     this.remove(connection);
   }
 
-  /** Carries out what a connection has called, and counts it. @returns why the connection is closed on purpose, if it is */
+  /** @returns why `--close-after` closes the connection now */
   protected countInvocation({ invocations }: Connection, carryOut: () => void): string | undefined {
     this.invocations++;
     carryOut();
@@ -197,7 +197,7 @@ export abstract class BenchServer<Connection extends BenchConnection>
   }
 }
 
-/** The embedded hub: methods of both bench contracts, with faults and delays on request. */
+/** The bench hub: methods of both contracts, with faults and delays on request. */
 
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 

@@ -6,7 +6,7 @@ interface Stall {
   readonly forMs: number;
 }
 
-/** Deliveries above `perSecond` wait for their turn; those that would wait longer than `mostWaitMs` are never sent. */
+/** Excess deliveries wait in order; any that would wait longer than `mostWaitMs` is dropped. */
 export interface HubCapacity {
   readonly perSecond: number;
   readonly mostWaitMs?: number;
@@ -18,37 +18,37 @@ interface Throttle {
 }
 
 /**
- * Misbehaviour on demand, for tests of clients. All absent: the hub behaves.
- * A *delivery* is one `RecordLatency` callback to one connection, one item that `StreamingEcho` or
- * `StreamingDownload` gives, or one answer of `StreamingUpload`: a broadcast to 10 connections is 10 deliveries, numbered from 1 over the whole hub in the order
- * they are decided. A *connect* is a negotiate, or an upgrade that skips negotiation; the upgrade after a
- * negotiate is not counted again.
+ * Faults on demand.
+ * A *delivery* is one `RecordLatency` callback to one connection, one item of `StreamingEcho` or
+ * `StreamingDownload`, or one answer of `StreamingUpload`. A broadcast to 10 connections is 10 deliveries,
+ * numbered from 1 over the whole hub.
+ * A *connect* is a negotiate, or an upgrade that skips negotiation.
  */
 export interface BenchHubKnobs {
-  /** `--delay`: each delivery, and the completion of the call that caused it, leaves this much later. */
+  /** `--delay`: delays each delivery and the completion of its call. */
   readonly delayMs?: number;
-  /** `--stall`: nothing is read or written on any connection; what waits goes on afterwards in order. */
+  /** `--stall`: reads and writes nothing on any connection for a while, then goes on in order. */
   readonly stall?: Stall;
-  /** `--drop-every`: deliveries n, 2n, 3n, … are never sent. */
+  /** `--drop-every`: drops deliveries n, 2n, 3n, … */
   readonly dropEvery?: number;
-  /** `--dup-every`: deliveries n, 2n, 3n, … are sent twice; a delivery that is dropped is not. */
+  /** `--dup-every`: sends deliveries n, 2n, 3n, … twice, unless dropped. */
   readonly dupEvery?: number;
-  /** `--close-after`: that many invocations of a connection are served, then it is closed with an error and code 1000, and may reconnect. */
+  /** `--close-after`: closes a connection after n invocations, with an error, code 1000 and `allowReconnect`. */
   readonly closeAfter?: number;
-  /** `--refuse`: the first n connects are answered 503; Infinity refuses all. Comes before `throttle`. */
+  /** `--refuse`: answers the first n connects with 503; applies before `throttle`. */
   readonly refuse?: number;
   readonly throttle?: Throttle;
-  /** `--capacity`: so many deliveries leave in a second, one after the other; what is more waits in order. */
+  /** `--capacity`: limits deliveries per second. */
   readonly capacity?: HubCapacity;
-  /** `--dialect`: only the methods and callbacks of that contract; absent: of both, greeting as `recordLatency`. */
+  /** `--dialect`: serves one contract only; absent: both. */
   readonly dialect?: 'recordLatency' | 'measure';
-  /** `--token-key`: who comes without a JSON web token that this key has signed is refused with 401. */
+  /** `--token-key`: answers connects without a token signed by this key with 401. */
   readonly tokenKey?: string;
 }
 
 export interface BenchHubOptions extends BenchHubKnobs {
   readonly port?: number;
-  /** Path of the hub, default `/signalrbench`; compared without regard to case, as ASP.NET Core does. */
+  /** Default `/signalrbench`; case-insensitive, as in ASP.NET Core. */
   readonly path?: string;
   readonly maxMessageBytes?: number;
   readonly maxUnreadBytes?: number;
@@ -61,7 +61,7 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly tokenLifetimeMs?: number;
 }
 
-/** Of the command line, in camel case. */
+/** Flags of the command line, in camel case. */
 export type BenchHubFlags = Partial<
   Record<
     | 'delay'
@@ -102,7 +102,7 @@ export function parseBenchHubFlags(flags: BenchHubFlags): BenchHubKnobs {
   };
 }
 
-/** Longest stall or delay that is accepted: beyond, no client would still be there. */
+/** Longest stall or delay; no client would wait longer. */
 const longestMs = 10 * 60_000;
 
 function badFlag(flag: string, text: string, wanted: string): ExpectedError {
@@ -110,7 +110,6 @@ function badFlag(flag: string, text: string, wanted: string): ExpectedError {
   return new ExpectedError('bad-option', `--${flag} ${shown}: ${wanted}.`);
 }
 
-/** Milliseconds, or a duration such as `50ms`. */
 function durationOf(
   text: string,
   flag: string,
@@ -128,13 +127,13 @@ function countOf(text: string, flag: string, wanted = 'expected a whole number f
   return count;
 }
 
-/** Never repeated: it may be the one that a real hub has. */
+/** Error texts never show the key. */
 function keyOf(text: string): string {
   if (text !== '') return text;
   throw new ExpectedError('bad-option', '--token-key: expected the key that signs access tokens.');
 }
 
-/** `2s` stalls once for 2 s, 3 s after the first message to deliver arrives; `2s@5s` 5 s after. */
+/** `2s` stalls once for 2 s, 3 s after the first message; `2s@5s` 5 s after it. */
 function stallOf(text: string): Stall {
   const wanted = 'expected a duration such as 2s, or 2s@5s to stall 5 s after the first message';
   const [duration = '', after = '3s', more] = text.split('@');
@@ -143,23 +142,23 @@ function stallOf(text: string): Stall {
   return { forMs, afterMs: durationOf(after, 'stall', wanted) };
 }
 
-/** `5` refuses the first five connects, `all` every one. */
+/** `5` refuses five connects, `all` every one. */
 function refuseOf(text: string): number {
   if (text.trim().toLowerCase() === 'all') return Infinity;
   return countOf(text, 'refuse', 'expected a number of connects from 1, or all');
 }
 
-/** `5` answers the first five connects with 429 and `Retry-After: 1`; `5@3s` asks for 3 s. */
+/** `5` answers five connects with 429 and `Retry-After: 1`; `5@3s` with 3. */
 function throttleOf(text: string): Throttle {
   const wanted = 'expected a number of connects from 1, such as 5, or 5@3s with the time to wait';
   const [count = '', wait = '1s', more] = text.split('@');
   if (more !== undefined) throw badFlag('throttle', text, wanted);
-  // Retry-After knows whole seconds only.
+  // Retry-After has whole seconds.
   const retryAfterS = Math.ceil(durationOf(wait, 'throttle', wanted) / 1000);
   return { count: countOf(count, 'throttle', wanted), retryAfterS };
 }
 
-/** `500/s` lets 500 deliveries leave in a second; with `500/s@200ms` those that would wait longer are never sent. */
+/** `500/s`, or `500/s@200ms` to drop what would wait longer. */
 function capacityOf(text: string): HubCapacity {
   const wanted =
     'expected deliveries per second, such as 500/s, or 500/s@200ms with the longest wait';

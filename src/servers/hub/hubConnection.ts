@@ -18,13 +18,12 @@ export interface ConnectionHost {
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly clientTimeoutMs: number;
-  /** While true, nothing that arrives is looked at. */
+  /** While true, no input is read. */
   readonly isHeld: boolean;
-  /** Milliseconds, as of the hub's last tick: good enough for time-outs, free to read. */
   readonly tickMs: number;
   onOpened(connection: HubConnection): void;
   onInvocation(connection: HubConnection, message: Envelope): void;
-  /** Absent where others know the groups of clients. */
+  /** Absent where the service keeps the groups. */
   onClosing?(connection: HubConnection): void;
   onClosed(connection: HubConnection): void;
 }
@@ -36,15 +35,15 @@ export interface OpenStreams {
   dispose(): void;
 }
 
-/** Text of .NET for every failure it does not explain to the client. */
+/** Text of .NET for unexplained failures. */
 const closedWithError = 'Connection closed with an error.';
 
-/** One client, whatever its transport: handshake, splitting into messages, keep-alive, close. */
+/** One client on any transport: handshake, message splitting, keep-alive, close. */
 export class HubConnection implements TransportOwner {
   groups: Set<string> | undefined;
   streams: OpenStreams | undefined;
   invocations = 0;
-  /** What the client asked for in its handshake, which itself is JSON. */
+  /** JSON until the handshake has chosen. */
   protocol: ServerProtocol = jsonProtocol;
   private state: 'handshake' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
@@ -78,7 +77,7 @@ export class HubConnection implements TransportOwner {
     if (this.state === 'open' && this.hasRoom()) this.transport.write(frame);
   }
 
-  /** Says goodbye with a Close message and ends the transport; what was written before still arrives. */
+  /** Sends a Close message behind what was written, and closes the transport. */
   close(error?: string, allowReconnect = false, code = 1000): void {
     this.end(this.protocol.closeFrame(error, allowReconnect), code);
   }
@@ -95,7 +94,7 @@ export class HubConnection implements TransportOwner {
       this.end(handshakeErrorFrame(handshakeTimedOut), 1000);
     }
     if (this.state !== 'open') return;
-    // What is not read is no silence of the client.
+    // A client that is not read from is not silent.
     const silentMs = this.isFull ? 0 : nowMs - this.lastSeenMs;
     if (this.hasPinged && silentMs > this.host.clientTimeoutMs) {
       this.close(closedWithError, true);
@@ -109,7 +108,7 @@ export class HubConnection implements TransportOwner {
     this.transport.pause();
   }
 
-  /** Goes on with what arrived while the hub was held, or while the client's own streams were full. */
+  /** Reads what arrived while the hub was held or the client's streams were full. */
   resumeReading(): void {
     this.lastSeenMs = this.host.tickMs;
     while (this.inbox !== undefined && !this.mayNotRead) {
@@ -120,7 +119,7 @@ export class HubConnection implements TransportOwner {
     if (!this.mayNotRead) this.transport.resume();
   }
 
-  /** Nothing more is read at the moment; {@link resumeReading} goes on. */
+  /** While true, nothing more is read. */
   protected get isFull(): boolean {
     return this.streams?.isFull === true;
   }
@@ -174,7 +173,7 @@ export class HubConnection implements TransportOwner {
     let isChecked = !isBinary;
     let start = 0;
     while (start < data.length && this.state !== 'closing') {
-      // Text frames were checked by `ws`; what goes out again must be text too.
+      // `ws` has checked text frames; JSON in binary frames must be UTF-8 too.
       if (!isChecked && this.state === 'open' && this.protocol.isText) {
         isChecked = true;
         if (!isUtf8(data.subarray(start))) {
@@ -280,7 +279,7 @@ export class HubConnection implements TransportOwner {
   }
 }
 
-/** Who calls a bench method, on whatever kind of connection; what is written to it is the answer. */
+/** The caller of a bench method; `write` answers it. */
 export type BenchCaller = Pick<
   HubConnection,
   'id' | 'protocol' | 'streams' | 'write' | 'isBehind' | 'resumeReading'

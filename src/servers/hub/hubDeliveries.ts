@@ -7,7 +7,6 @@ export interface DeliveryCounts {
   duplicated: number;
 }
 
-/** Who gets deliveries, one after the other. */
 interface Receiver {
   write(frame: Buffer): void;
 }
@@ -25,14 +24,14 @@ interface DeliveriesHost {
 
 export type Deliveries = Pick<HubDeliveries, 'isHeld' | 'startStallClock' | 'deliver' | 'send'>;
 
-/** Above this much waiting, the hub reads nothing more until half of it is gone. */
+/** Above this, the hub stops reading until half is sent. */
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
 const spinMs = 0.75;
-/** With a capacity, deliveries that are due wait for each other so long. */
+/** Timer granularity with a capacity. */
 const coarseMs = 2;
 
-/** The way out for deliveries: drops, doubles, delays and stalls them as the knobs say. */
+/** Drops, duplicates, delays and stalls deliveries as the knobs say. */
 export class HubDeliveries {
   readonly counts: DeliveryCounts = { deliveries: 0, dropped: 0, duplicated: 0 };
   private readonly delayMs: number;
@@ -40,9 +39,9 @@ export class HubDeliveries {
   private readonly dupEvery: number;
   private readonly capacity: HubCapacity | undefined;
   private readonly isDirect: boolean;
-  /** When the next delivery may leave, where only so many may in a second. */
+  /** Next free turn under a capacity. */
   private freeMs = -Infinity;
-  // The delay is the same for all, so the queue is in order of due times; `head` is its first entry.
+  // All delays are equal, so the queue is ordered by due time.
   private waiting: Waiting[] = [];
   private head = 0;
   private waitingBytes = 0;
@@ -64,12 +63,12 @@ export class HubDeliveries {
     this.stall = knobs.stall;
   }
 
-  /** While true, nothing may be written. */
+  /** While true, nothing may be read or written. */
   get isHeld(): boolean {
     return this.reasons.size > 0;
   }
 
-  /** A message to deliver has arrived; the first one starts the clock of the stall. */
+  /** The first message with a delivery starts the clock of the stall. */
   startStallClock(): void {
     if (this.stall === undefined) return;
     const { afterMs, forMs } = this.stall;
@@ -99,7 +98,7 @@ export class HubDeliveries {
     }
   }
 
-  /** Sends behind everything that was delivered before: neither counted nor dropped, and no use of the capacity. */
+  /** Sends in order with deliveries, but is none: not counted, dropped or limited. */
   send(connection: Receiver, frame: Buffer): void {
     const nowMs = this.isDirect ? 0 : performance.now();
     this.sendAt(nowMs, nowMs, connection, frame);
@@ -152,9 +151,8 @@ export class HubDeliveries {
   }
 
   /**
-   * Timers count whole milliseconds and may be early or late by one, so a due time is always asked again
-   * and the last fraction is spent turning the loop: a delay of 50 ms has to read 50 ms, not 51. A queue that
-   * never ends would turn it all the time, and take the processor from whoever measures here.
+   * Timers are off by up to a millisecond: the last fraction is spent turning the event loop, so that 50 ms are 50
+   * ms. With a capacity that would take all of the CPU.
    */
   private wakeIn(ms: number): void {
     if (this.capacity !== undefined)
@@ -180,7 +178,7 @@ export class HubDeliveries {
       this.waitingBytes -= first.frame.length + waitingOverheadBytes;
       first = this.waiting[++this.head];
     }
-    // Cut the used part off only when it is the larger one: constant cost per entry.
+    // Trimmed when half is sent: constant cost per entry.
     if (this.head * 2 > this.waiting.length) {
       this.waiting = this.waiting.slice(this.head);
       this.head = 0;

@@ -9,7 +9,7 @@ export const tooManyGroupsText = 'A connection may be in at most 10,000 groups o
 export const canJoin = ({ groups }: GroupMember, group: string): boolean =>
   groups === undefined || groups.size < maxGroupsPerConnection || groups.has(group);
 
-/** Sets by key; one without members is forgotten. */
+/** Sets by key, without empty sets. */
 export class SetsByKey<Member> {
   private readonly sets = new Map<string, Set<Member>>();
 
@@ -30,7 +30,7 @@ export class SetsByKey<Member> {
   }
 }
 
-/** Members by group name. A group exists as long as it has members. */
+/** Members by group name. */
 export class HubGroups<Member extends GroupMember> {
   private readonly members = new SetsByKey<Member>();
 
@@ -38,7 +38,7 @@ export class HubGroups<Member extends GroupMember> {
     return this.members.get(group) ?? [];
   }
 
-  /** @returns false when it {@link canJoin} no more */
+  /** @returns false when the connection is in too many groups */
   join(connection: Member, group: string): boolean {
     if (!canJoin(connection, group)) return false;
     this.members.add(group, connection);
@@ -60,7 +60,7 @@ export interface HubMember extends GroupMember {
   readonly userId: string | undefined;
 }
 
-/** The clients on one hub of a service, by id, user and group. */
+/** Clients of one hub by id, user and group. */
 export class HubClients<Client extends HubMember> {
   readonly clients = new Map<string, Client>();
   readonly groups = new HubGroups<Client>();

@@ -14,14 +14,13 @@ import { isNestedTooDeep, objectIn } from '../../wire/message/jsonScan';
 import { decoded } from '../../wire/socket/proxy';
 import { connectionLimit, connectRateLimit } from '../../base/serviceTraits';
 
-/** The key that Microsoft's emulator has: known to everyone, for nothing here is worth a secret. */
+/** The public key of Microsoft's emulator. */
 const publicAccessKey = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ABCDEFGH';
 const names = [loopbackHost, 'localhost', '[::1]'];
 
 export abstract class Emulator<Connection extends Terminable> extends ConnectionServer<Connection> {
   readonly accessTokens: TokenCheck;
   readonly quota: ConnectionQuota;
-  /** Primary key first. */
   accessKeys: readonly string[];
 
   constructor({ accessKeys, signIns, ...quota }: EmulatorOptions, maxMessageBytes: number) {
@@ -55,7 +54,7 @@ export abstract class Emulator<Connection extends Terminable> extends Connection
 
 const maxNameChars = 1024;
 
-/** Names of groups: up to 1,024 characters that are not all blank. */
+/** A group name has 1 to 1,024 characters and is not blank. */
 export const isGroupName = (name: string): boolean =>
   name.length <= maxNameChars && name.trim() !== '';
 
@@ -79,13 +78,12 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Counts connections, those of app servers too, against what the resource's size allows. */
+/** Counts the connections of clients and app servers against the limits of the resource. */
 export class ConnectionQuota {
   refused = 0;
   private used = 0;
   private readonly limit: number;
   private readonly perSecond: number;
-  /** Connections that may be opened at once: at most those of one second. */
   private free: number;
   private filledMs = 0;
 
@@ -123,7 +121,7 @@ export class ConnectionQuota {
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
-/** A token that was accepted, or the HTTP status and the reason that refuse it; never the token itself. */
+/** The claims of an accepted token, or the HTTP status and text that refuse it; never the token itself. */
 type TokenOutcome = AcceptedToken | { readonly status: 401 | 403 | 413; readonly text: string };
 
 interface AcceptedToken {
@@ -138,7 +136,7 @@ interface TokenCheckOptions {
 }
 
 const maxTokenChars = 4096;
-/** Accepted tokens that are remembered, so that the next request with one costs no HMAC. */
+/** So many accepted tokens are cached, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
 const toleranceMs = 30_000;
@@ -156,7 +154,6 @@ export class TokenCheck {
   private issuedKeys: readonly SigningKey[] = [];
   private readonly signIns: SignInCheck | undefined;
   private readonly verifiedTokens = new Map<string, AcceptedToken>();
-  /** The URL for which a token was accepted last: mostly the next one is the same. */
   private readonly lastUrls = new WeakMap<AcceptedToken, string>();
   private readonly nowMs: () => number;
 
@@ -172,7 +169,7 @@ export class TokenCheck {
     this.verifiedTokens.clear();
   }
 
-  /** A new key for an application that has signed in; older ones go. */
+  /** Creates a key for an application that has signed in; older keys stop working. */
   issueKey(): SigningKey {
     const key = { id: randomBytes(8).toString('hex'), text: randomBytes(32).toString('base64') };
     this.issuedKeys = [key, ...this.issuedKeys].slice(0, maxIssuedKeys);
@@ -196,7 +193,7 @@ export class TokenCheck {
     }
   }
 
-  /** @param urls what the token may be for: the URL of the request under each name of this server */
+  /** @param urls the URL of the request under each name of this server */
   async check(token: string | undefined, urls: readonly string[]): Promise<TokenOutcome> {
     if (token === undefined || token === '') return refused('An access token is required.');
     if (token.length > maxTokenChars)
@@ -221,7 +218,7 @@ export class TokenCheck {
       try {
         const { payload } = await compactVerify(token, key, { algorithms });
         const outcome = readClaims(payload);
-        // A key that was taken away meanwhile must not be remembered.
+        // The keys may have been rotated meanwhile.
         if (!('status' in outcome) && keys === this.keys) this.remember(token, outcome);
         return outcome;
       } catch (error) {
@@ -264,13 +261,12 @@ function readClaims(payload: Uint8Array): TokenOutcome {
   return { claims, expiresMs: exp * 1000 };
 }
 
-/** A claim as texts, whatever it holds; what is a list in the token is one here. */
 export const claimToStrings = (claim: unknown): string[] =>
   (Array.isArray(claim) ? claim : [claim]).map((value: unknown) =>
     typeof value === 'string' ? value : JSON.stringify(value),
   );
 
-/** The texts of a claim that may be there several times: roles, groups, audiences. */
+/** The strings of a claim that may be a list: roles, groups, audiences. */
 export function stringClaims(claim: unknown): string[] {
   return (Array.isArray(claim) ? claim : [claim]).filter((text) => typeof text === 'string');
 }
@@ -279,7 +275,9 @@ function segments({ pathname }: URL): string[] {
   return pathname.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
 }
 
-/** Scheme, host and path are the same, the port too or absent; the query asks for nothing that the URL does not. */
+/**
+ * Scheme, host and path must be equal, the port too unless it is missing; the query may ask for less than the URL.
+ */
 function isAudience(audience: string, url: string): boolean {
   if (!URL.canParse(audience) || !URL.canParse(url)) return false;
   const [asked, own] = [new URL(audience), new URL(url)];

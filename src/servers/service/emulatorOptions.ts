@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { ServiceSize } from '../../base/serviceTraits';
 
-/** What Microsoft Entra ID says of a token, for tests: only it can know. */
+/** Stands in for Microsoft Entra ID in tests. */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
 export interface QuotaOptions {
@@ -11,25 +11,25 @@ export interface QuotaOptions {
 
 export interface EmulatorOptions extends QuotaOptions {
   readonly port?: number;
-  /** Primary key first; default is the public one of Microsoft's emulator. */
+  /** Primary key first; default is the public key of Microsoft's emulator. */
   readonly accessKeys?: readonly string[];
-  /** Decides on applications that sign in instead of using a key; without it none can. */
+  /** Decides on tokens of Microsoft Entra ID; without it none is accepted. */
   readonly signIns?: SignInCheck;
-  /** The upstream has this much time for each answer, default 100 s for Azure SignalR and 10 s for Web PubSub. */
+  /** Time limit of each upstream answer; default 100 s for Azure SignalR, 10 s for Web PubSub. */
   readonly upstreamTimeoutMs?: number;
 }
 
-/** Where events of serverless clients go; `{hub}`, `{category}` and `{event}` are filled in. */
+/** Where events of serverless clients go; `{hub}`, `{category}` and `{event}` are placeholders. */
 export interface UpstreamTemplate {
   readonly url: string;
-  /** Comma lists; absent or `*` stands for all. */
+  /** Comma-separated; absent or `*` means all. */
   readonly hubs?: string;
   readonly categories?: string;
   readonly events?: string;
 }
 
 export interface AzureSignalrOptions extends EmulatorOptions {
-  /** Absent: a hub with server connections is in default mode, and one without is serverless. */
+  /** Absent: a hub is in default mode while it has server connections, else serverless. */
   readonly mode?: 'default' | 'serverless';
   readonly upstreams?: readonly UpstreamTemplate[];
   readonly connectWindowMs?: number;
@@ -37,7 +37,7 @@ export interface AzureSignalrOptions extends EmulatorOptions {
 }
 
 export interface WebPubSubEmulatorOptions extends EmulatorOptions {
-  /** Event handler of hubs for which none is registered; `{hub}` and `{event}` are filled in. */
+  /** Event handler of hubs without a registered one; `{hub}` and `{event}` are placeholders. */
   readonly upstream?: string;
   readonly allowAnonymous?: boolean;
 }
@@ -97,9 +97,9 @@ function sizeOf(text: string): ServiceSize {
   throw badOption(`--unit: expected a number of Units from 1 to ${largestUnit}, or free.`);
 }
 
-/** Whether a text is an address that requests can be sent to, whatever its places are filled with. */
+/** Whether requests can be sent to a URL template, whatever fills its placeholders. */
 export function isUpstreamUrl(text: string): boolean {
-  // What a client names an event must not choose the host.
+  // An event name of a client must not choose the host.
   if (/^[a-z]+:[/\\]*[^/?#\\]*\{/i.test(text)) return false;
   const filled = text.replace(/\{(hub|category|event)\}/g, 'x');
   if (!URL.canParse(filled)) return false;

@@ -1,4 +1,4 @@
-/** What the REST APIs of both services have in common: tokens, routes, sends, ends, questions and errors. */
+/** What the REST APIs of both services share. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import {
@@ -22,7 +22,7 @@ export interface RestHost<Hub> extends Pick<
 
 export interface RestCall<Hub> {
   readonly hub: Hub;
-  /** What stands in the path for its names, decoded; empty where the path has none. */
+  /** Names in the path, decoded; empty where the path has none. */
   readonly names: Readonly<Record<PathName, string>>;
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;
@@ -44,14 +44,12 @@ export const accepted: RestAnswer = { status: 202 };
 export const noContent: RestAnswer = { status: 204 };
 
 interface RestErrorDetails {
-  /** By default that of the service for the status. */
   readonly code?: string;
-  /** What of the request is at fault. */
   readonly target?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A call that is refused: the code is for programs, the sentence for people. */
+/** A refused call. */
 export class RestError extends Error {
   constructor(
     readonly status: number,
@@ -66,7 +64,6 @@ export const invalid = (message: string): RestError => new RestError(400, messag
 
 type Run<Hub, Host> = (call: RestCall<Hub>, host: Host) => RestAnswer | Promise<RestAnswer>;
 
-/** `{…}` in a path is a name. */
 interface Route<Hub, Host> {
   readonly method: string;
   readonly path: readonly string[];
@@ -89,19 +86,18 @@ interface RestPath {
 
 export interface RestApi<Hub, Host> {
   readonly routes: readonly Route<Hub, Host>[];
-  /** Under `/emulator/`: what the service has in its settings. */
+  /** Under `/emulator/`; the real service has these in its settings. */
   readonly settingsRoutes: readonly Route<Hub, Host>[];
   readonly codes: Readonly<Record<number, string>>;
-  /** Whether applications that have signed in get keys for tokens of clients. */
+  /** Whether applications that signed in get keys to sign tokens of clients. */
   readonly issuesKeys: boolean;
   readonly errorBody: (error: RestError, code: string) => object;
-  /** Reads a path as the service does. @throws RestError */
+  /** @throws RestError */
   readonly resolvePath: (path: RestPath) => RestPath;
 }
 
 const maxBodyBytes = 1024 * 1024;
 
-/** Answers one HTTP request that is no upgrade. */
 export function answerRest<Hub, Host extends RestHost<Hub>>(
   api: RestApi<Hub, Host>,
   host: Host,
@@ -124,7 +120,6 @@ export function answerRest<Hub, Host extends RestHost<Hub>>(
     );
   readBody(request, response, maxBodyBytes, take, () => {
     const text = `The body of a request has at most ${maxBodyBytes} bytes.`;
-    // What is left of the body is not read.
     const headers = { Connection: 'close' };
     writeAnswer(response, refuse(new RestError(413, text, { headers })));
   });
@@ -205,13 +200,13 @@ function findRoute<Hub, Host>(
   return { run: found.run, names };
 }
 
-/** @throws RestError when it is no name of a group */
+/** @throws RestError for an invalid name */
 export function requireGroupName(name: string): string {
   if (isGroupName(name)) return name;
   throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
 }
 
-/** The JSON object in the body. @throws RestError when it is none */
+/** @throws RestError when the body is no JSON object */
 export function jsonBody({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
   const parsed = parseJson(body);
   if (parsed === undefined) throw invalid('The body is not JSON.');
@@ -225,9 +220,9 @@ export type Receivers<Client, Hub> = (call: RestCall<Hub>) => Iterable<Client>;
 interface CommonParts<Client, Hub, Host> {
   readonly sendTo: (receivers: Receivers<Client, Hub>) => Run<Hub, Host>;
   readonly close: (client: Client, reason: string | undefined) => void;
-  /** Which clients a call is about, besides its path. @throws RestError */
+  /** Narrows the receivers of the path, by query parameters. @throws RestError */
   readonly wantedBy: (call: RestCall<Hub>) => (client: Client) => boolean;
-  /** To a connection that was ended, or taken out of groups. */
+  /** The answer when a connection was closed, or left groups. */
   readonly removed: RestAnswer;
 }
 
@@ -240,14 +235,14 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
   const everyone: Receivers<Client, Hub> = ({ hub }) => hub.clients.values();
   const inGroup: Receivers<Client, Hub> = ({ hub, names }) => hub.inGroup(names.group);
   const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.withUserId(names.user);
-  // One that is not there is nobody, and no error.
+  // An unknown connection is no error.
   const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.withIds([names.connection]);
   const closing =
     (receivers: Receivers<Client, Hub>, answer = noContent): Run<Hub, Host> =>
     (call) => {
       const isWanted = wantedBy(call);
       const reason = call.query.get('reason') ?? undefined;
-      // Closing takes them out of what is gone through.
+      // Closing removes clients from the set.
       for (const client of [...receivers(call)]) if (isWanted(client)) close(client, reason);
       return answer;
     };
@@ -286,7 +281,7 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
   ];
 }
 
-/** @param code of the refusal: a service may have one for groups, and one for permissions. @throws RestError */
+/** @param code of the 404; @throws RestError */
 export function requireConnection<Client extends HubMember, Hub extends HubClients<Client>>(
   { hub, names: { connection } }: RestCall<Hub>,
   code: string,
@@ -299,7 +294,7 @@ export function requireConnection<Client extends HubMember, Hub extends HubClien
   });
 }
 
-/** @throws RestError when it is in too many groups */
+/** @throws RestError when the client is in too many groups */
 export function joinGroup<Client extends HubMember>(
   { groups }: HubClients<Client>,
   client: Client,
@@ -308,7 +303,7 @@ export function joinGroup<Client extends HubMember>(
   if (!groups.join(client, group)) throw invalid(tooManyGroupsText);
 }
 
-/** @param read one handler; undefined when it is none. @param form of one handler, for a person */
+/** @param read undefined when the fields are no handler. @param form describes one handler, for people */
 export function handlerRoutes<Client extends HubMember, Handler>(
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
   form: string,
@@ -331,7 +326,7 @@ export function handlerRoutes<Client extends HubMember, Handler>(
   ];
 }
 
-/** One handler, or a list of them in `handlers`; undefined for anything else. */
+/** Reads one handler, or a list of them in `handlers`. */
 function readHandlers<Handler>(
   body: unknown,
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,

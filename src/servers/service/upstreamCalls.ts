@@ -30,15 +30,12 @@ const maxSockets = 256;
 const maxHubs = 1000;
 const maxHandlers = 100;
 
-/**
- * Handlers of the application by their hubs, the common ones where a hub has none of its own, and the requests that
- * notify them, over sockets that stay open.
- */
+/** Event handlers by hub, and the requests that call them over kept-alive sockets. */
 export class UpstreamHandlers<Handler> {
   private readonly registered = new Map<string, readonly Handler[]>();
   private readonly agents = new SocketAgents({ insecureTls: false }, maxSockets);
 
-  /** @param accessKeys by each of which events are signed */
+  /** @param accessKeys events are signed with each of them */
   constructor(
     private readonly common: readonly Handler[],
     private readonly limits: UpstreamLimits,
@@ -46,8 +43,8 @@ export class UpstreamHandlers<Handler> {
   ) {}
 
   /**
-   * From now on, an event of the hub goes to the first of these that wants it.
-   * @returns what speaks against one of them; undefined when all were accepted
+   * An event goes to the first of these handlers that wants it. @returns why one of them is refused; undefined
+   * when all are accepted
    */
   async register(hub: string, handlers: readonly Handler[]): Promise<string | undefined> {
     if (handlers.length > maxHandlers) return `A hub has at most ${maxHandlers} event handlers.`;
@@ -61,7 +58,7 @@ export class UpstreamHandlers<Handler> {
     return undefined;
   }
 
-  /** @returns false when the hub had none of its own */
+  /** @returns false when the hub had none */
   unregister(hub: string): boolean {
     return this.registered.delete(hub);
   }
@@ -70,7 +67,7 @@ export class UpstreamHandlers<Handler> {
     this.agents.destroy();
   }
 
-  /** What speaks against a handler; nothing where a service does not ask. */
+  /** Why a handler is refused; undefined accepts it. */
   protected problemOf(_handler: Handler, _hub: string): Promise<string | undefined> {
     return Promise.resolve(undefined);
   }
@@ -79,7 +76,7 @@ export class UpstreamHandlers<Handler> {
     return this.registered.get(hub) ?? this.common;
   }
 
-  /** HMACs of the connection id with each access key, by which a handler knows who calls. */
+  /** HMACs of the connection id with each access key, comma-separated. */
   protected signature(connectionId: string): string {
     const signed = (key: string): string =>
       createHmac('sha256', key).update(connectionId).digest('hex');
@@ -88,7 +85,6 @@ export class UpstreamHandlers<Handler> {
       .join(',');
   }
 
-  /** Never rejects. */
   protected async call({ url, ...call }: UpstreamCall): Promise<UpstreamAnswer> {
     const { timeoutMs, maxAnswerBytes } = this.limits;
     const long = `The upstream handler answered with more than ${maxAnswerBytes} bytes.`;
@@ -110,7 +106,7 @@ export class UpstreamHandlers<Handler> {
   }
 }
 
-/** What can stand in a header is printable ASCII; the rest is percent-encoded. */
+/** Percent-encodes all but printable ASCII. */
 export const encodeHeaderValue = (text: string): string =>
   text.replace(/[^\x20-\x7e]/gu, encodedText);
 
@@ -128,20 +124,20 @@ export interface UrlRefusal {
   readonly failure: string;
 }
 
-/** What a URL resolves away or runs together, also with its points percent-encoded (WHATWG URL, "path state"). */
+/** Segments that a URL resolves away, also percent-encoded (WHATWG URL, "path state"). */
 const isNoSegment = (segment: string): boolean => /^(?:(?:\.|%2e){1,2})?$/i.test(segment);
 
-/** Percent-encodes a text; halves of a character, which have no form in UTF-8, become `\ufffd`. */
+/** Lone surrogates have no UTF-8 form and become `\ufffd`. */
 const encodedText = (text: string): string =>
   encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
-/** @returns a refusal when a name would make a segment of the path empty, `.` or `..`: another URL than the template says */
+/** @returns a refusal when a name would make a path segment empty, `.` or `..`, which changes the URL */
 export function fillUrlTemplate(template: string, values: Texts): URL | UrlRefusal {
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (place, name: string) =>
       Object.hasOwn(values, name) ? encodedText(values[name]!) : place,
     );
-  // A colon, and what stands before the path, holds no place.
+  // Scheme and host hold no placeholder.
   const [path = ''] = template.split(/[?#]/, 1);
   for (const segment of path.split(/[/\\]/)) {
     const filled = fill(segment);
