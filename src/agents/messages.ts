@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
 import { truncate } from '../base/text';
-import { type HistogramCounts, packPairs, unpackPairs } from '../measure/histogram';
+import { type HistogramCounts, packCounts, unpackCounts } from '../measure/histogram';
 import type { Plan } from '../plan/plan';
 import type { FromWorker, MembershipReport, ToWorker } from '../messages/worker';
 import type { Override } from '../scenario/read/overrides';
@@ -232,7 +232,7 @@ export const encode = (message: unknown): string =>
   JSON.stringify(
     message,
     function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
-      if (value instanceof Float64Array) return Buffer.from(packPairs(value)).toString('base64');
+      if (value instanceof Float64Array) return Buffer.from(packCounts(value)).toString('base64');
       const isTwice = key === 'latencySameAgent' && isSame(this['latency'], value);
       return isTwice ? sameAsLatency : value;
     },
@@ -390,7 +390,8 @@ function isCounted(value: unknown, levels: number): boolean {
   for (const name of Object.keys(parts)) {
     const part = parts[name];
     if (name === 'pairs') {
-      const pairs = typeof part === 'string' ? unpackPairs(Buffer.from(part, 'base64')) : undefined;
+      const pairs =
+        typeof part === 'string' ? unpackCounts(Buffer.from(part, 'base64')) : undefined;
       if (pairs === undefined) return false;
       parts[name] = pairs;
     } else if (part === null && unseenBytes.has(name)) parts[name] = NaN;

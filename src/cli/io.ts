@@ -4,7 +4,7 @@ import { createInterface as createLines } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import { isatty } from 'node:tty';
 import { redactText } from '../results/redact';
-import { fileProblem } from '../results/resultFolder';
+import { describeFileError } from '../results/resultFolder';
 import { keepEnvironmentOutOfReports } from '../engine/diagnosticReport';
 import { secretVariable } from '../scenario/target/references';
 import { exitCode, SignalError, type EndingSignal } from './exitCode';
@@ -135,7 +135,7 @@ export function runProcess(program: () => Promise<number>): void {
       // Who has stopped reading wants no more.
       if (failed !== null && failed.code !== 'EPIPE')
         process.stderr.write(
-          `warning: Standard output is not whole: it cannot be written (${fileProblem(failed)}).\n`,
+          `warning: Standard output is not whole: it cannot be written (${describeFileError(failed)}).\n`,
         );
       process.exit(code);
     }),

@@ -12,7 +12,11 @@ export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './tree/completion';
-export { findBaseline, isBaselineWord, someOf } from '../results/compare/baseline';
+export {
+  findBaseline,
+  isBaselineKeyword as isBaselineWord,
+  listFirstFew as someOf,
+} from '../results/compare/baseline';
 export { agentCommand } from './commands/agentCommand';
 export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
 export { attachCommand } from './commands/attachCommand';
@@ -34,7 +38,7 @@ export {
   serveWebPubSub,
 } from './commands/serveCommand';
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
-export { writeCounters } from '../results/counters/counterFile';
+export { writeCounterFile as writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../run/export/liveOutputs';
 export { withoutResult, writeReports } from '../run/export/exporters';
 export { validateCommand } from './commands/validateCommand';

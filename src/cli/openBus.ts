@@ -1,8 +1,8 @@
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
 import { withoutPassword, type Bus } from '../agents/bus/bus';
-import { readBounded } from '../results/readResult';
-import { fileProblem } from '../results/resultFolder';
+import { readFileBounded } from '../results/readResult';
+import { describeFileError } from '../results/resultFolder';
 import { pause } from '../engine/pause';
 import { connectBus } from '../run/agentFiles';
 import { isLoopback } from '../wire/socket/isLoopback';
@@ -78,9 +78,9 @@ export async function openBus(
   const ca =
     caFile === undefined
       ? undefined
-      : await readBounded(caFile).catch((error: unknown) => {
+      : await readFileBounded(caFile).catch((error: unknown) => {
           const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-          const why = isMissing ? 'there is no such file' : fileProblem(error);
+          const why = isMissing ? 'there is no such file' : describeFileError(error);
           throw new ExpectedError(
             'bus-ca',
             `${busVariables.ca}: ${caFile} cannot be read: ${why}.`,

@@ -1,5 +1,5 @@
 import { t, inBackground } from './log';
-import { folderName } from '../results/resultFolder';
+import { resultFolderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
 import { fromName } from './results/resultEntry';
@@ -39,7 +39,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
     isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {
       // The name as a result folder has it.
-      const { scenario } = fromName(folderName(new Date(0), uri.path));
+      const { scenario } = fromName(resultFolderName(new Date(0), uri.path));
       const source = { scenario, origin: uri.toString(), places: places.for(uri) };
       const entry = newestOf(index.results.entries, source);
       if (!entry) return undefined;

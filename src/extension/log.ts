@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { inBackground as letRun } from '../base/async';
 import { ExpectedError } from '../base/expectedError';
-import { noticeText, redactText } from '../results/redact';
+import { redactNotice, redactText } from '../results/redact';
 
 /** Texts of ours in the language of the editor. */
 export const { t } = vscode.l10n;
@@ -62,7 +62,7 @@ const mostNoticeCharacters = 400;
 
 /** Text of an error for a message: its first line. A defect is in the log with its stack. */
 export function errorText(error: unknown): string {
-  const text = noticeText(error instanceof Error ? error.message : String(error));
+  const text = redactNotice(error instanceof Error ? error.message : String(error));
   const line = text.split('\n', 1)[0]!.trim();
   return line.length > mostNoticeCharacters ? `${line.slice(0, mostNoticeCharacters)}…` : line;
 }

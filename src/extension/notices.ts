@@ -1,6 +1,6 @@
 /** The only place that shows notifications: the editor makes links of what stands in them, also such that carry out commands. */
 import * as vscode from 'vscode';
-import { noticeText } from '../results/redact';
+import { redactNotice } from '../results/redact';
 import { inBackground } from './log';
 
 type Kind = 'Information' | 'Warning' | 'Error';
@@ -11,7 +11,7 @@ export function ask(
   text: string,
   ...buttons: readonly string[]
 ): Thenable<string | undefined> {
-  return vscode.window[`show${kind}Message`](noticeText(text), ...buttons);
+  return vscode.window[`show${kind}Message`](redactNotice(text), ...buttons);
 }
 
 /** In a dialog that has to be answered. @returns the button that was pressed */
@@ -20,8 +20,8 @@ export function askFirst(
   detail: string,
   ...buttons: readonly string[]
 ): Thenable<string | undefined> {
-  const options = { modal: true, ...(detail !== '' && { detail: noticeText(detail) }) };
-  return vscode.window.showWarningMessage(noticeText(question), options, ...buttons);
+  const options = { modal: true, ...(detail !== '' && { detail: redactNotice(detail) }) };
+  return vscode.window.showWarningMessage(redactNotice(question), options, ...buttons);
 }
 
 /** Nobody waits for it to be read. */
@@ -41,7 +41,7 @@ export async function offer(
 
 /** Below the editor, for a moment. */
 export function sayBriefly(text: string, shownMs: number): void {
-  vscode.window.setStatusBarMessage(noticeText(text), shownMs);
+  vscode.window.setStatusBarMessage(redactNotice(text), shownMs);
 }
 
 /** Shows a notification for as long as something takes. */
@@ -52,8 +52,8 @@ export function showWhile<Result>(
 ): Thenable<Result> {
   const location = vscode.ProgressLocation.Notification;
   return vscode.window.withProgress(
-    { location, title: noticeText(title), cancellable },
+    { location, title: redactNotice(title), cancellable },
     (progress, token) =>
-      work((message) => progress.report({ message: noticeText(message) }), token),
+      work((message) => progress.report({ message: redactNotice(message) }), token),
   );
 }

@@ -27,69 +27,61 @@ const finePlaces = 2048;
 const halfBits = 10;
 const fineBits = halfBits + 1;
 
-/**
- * Place of a latency of whole microseconds, an hour at most, in the counts of a {@link LatencyHistogram}.
- * Source: HdrHistogram, `AbstractHistogram.countsArrayIndex`, with a lowest value of 1 and three significant digits.
- */
-export function latencyPlaceOf(us: number): number {
+/** Source: HdrHistogram, `AbstractHistogram.countsArrayIndex` (lowest value 1, three significant digits). */
+export function bucketOf(us: number): number {
   if (us < finePlaces) return us;
   const wider = 32 - fineBits - Math.clz32(us);
   return (wider << halfBits) + (us >>> wider);
 }
 
-/** Smallest latency of a place, microseconds. Source: HdrHistogram, `AbstractHistogram.valueFromIndex`. */
-export function latencyOfPlace(place: number): number {
+/** Source: HdrHistogram, `AbstractHistogram.valueFromIndex`. */
+export function bucketStartUs(place: number): number {
   if (place < finePlaces) return place;
   const wider = (place >>> halfBits) - 1;
   // The longest has 32 bits.
   return ((place - (wider << halfBits)) << wider) >>> 0;
 }
 
-export const lastLatencyPlace = latencyPlaceOf(highestUs);
+export const lastBucket = bucketOf(highestUs);
 
-class Places {
+class BucketCounts {
   total = 0;
-  private readonly counts = new Int32Array(lastLatencyPlace + 1);
+  private readonly counts = new Int32Array(lastBucket + 1);
 
-  /** @param us whole microseconds, an hour at most */
   put(us: number): void {
-    this.counts[latencyPlaceOf(us)]! += 1;
+    this.counts[bucketOf(us)]! += 1;
     this.total += 1;
   }
 
-  /** @param pairs latency and count of each place, rising, as {@link HistogramCounts} has them */
   putAll(pairs: Float64Array): void {
     for (let at = 0; at < pairs.length; at += 2) {
       const count = pairs[at + 1]!;
-      this.counts[latencyPlaceOf(pairs[at]!)]! += count;
+      this.counts[bucketOf(pairs[at]!)]! += count;
       this.total += count;
     }
   }
 
   pairs(minUs: number): Float64Array {
     const pairs: number[] = [];
-    for (let place = latencyPlaceOf(minUs), left = this.total; left > 0; place++) {
+    for (let place = bucketOf(minUs), left = this.total; left > 0; place++) {
       const count = this.counts[place]!;
-      if (count > 0) pairs.push(latencyOfPlace(place), count);
+      if (count > 0) pairs.push(bucketStartUs(place), count);
       left -= count;
     }
     return Float64Array.from(pairs);
   }
 
-  /**
-   * Largest latency in the place of each of the rising shares (0…1), in one pass over the places from that of `minUs` on.
-   * Source: HdrHistogram, `AbstractHistogram.getValueAtPercentile`.
-   */
+  /** For rising shares, 0…1. Source: HdrHistogram, `AbstractHistogram.getValueAtPercentile`. */
   atShares(shares: readonly number[], minUs: number): number[] {
     const { counts, total } = this;
     const values: number[] = [];
-    let place = latencyPlaceOf(minUs);
+    let place = bucketOf(minUs);
     let reached = counts[place]!;
     for (const share of shares) {
       // Binary crumbs make 0.07 × 100 a rank more.
       const rank = Math.max(1, Math.ceil(share * total * (1 - Number.EPSILON)));
-      while (reached < rank && place < lastLatencyPlace) reached += counts[++place]!;
-      values.push(latencyOfPlace(place + 1) - 1);
+      while (reached < rank && place < lastBucket) reached += counts[++place]!;
+      values.push(bucketStartUs(place + 1) - 1);
     }
     return values;
   }
@@ -103,7 +95,7 @@ class Places {
 /** Whole microseconds with three significant digits (HdrHistogram). Minimum, maximum and mean are exact. */
 export class LatencyHistogram {
   /** Made for the first value: it has a place for each of 23,552 values. */
-  private histogram: Places | undefined;
+  private histogram: BucketCounts | undefined;
   private packed: Uint8Array | undefined;
   private minUs = Infinity;
   private maxUs = 0;
@@ -112,18 +104,18 @@ export class LatencyHistogram {
   /** Keeps the counts that differ from 0 alone, until it is used again. */
   pack(): void {
     if (this.histogram === undefined) return;
-    this.packed = packPairs(this.counts().pairs);
+    this.packed = packCounts(this.counts().pairs);
     this.histogram = undefined;
   }
 
-  private unpack(): Places {
-    const places = new Places();
-    if (this.packed !== undefined) places.putAll(unpackPairs(this.packed)!);
+  private unpack(): BucketCounts {
+    const places = new BucketCounts();
+    if (this.packed !== undefined) places.putAll(unpackCounts(this.packed)!);
     this.packed = undefined;
     return places;
   }
 
-  private get places(): Places | undefined {
+  private get places(): BucketCounts | undefined {
     return this.packed === undefined ? this.histogram : (this.histogram = this.unpack());
   }
 
@@ -196,7 +188,7 @@ export class LatencyHistogram {
 
   /** HdrHistogram V2, deflated, base64: readable by every HdrHistogram library. */
   encode(): string {
-    const payload = packPairs(this.counts().pairs);
+    const payload = packCounts(this.counts().pairs);
     const data = new Uint8Array(headerBytes + payload.length);
     data.set(payload, headerBytes);
     const head = viewOf(data);
@@ -215,12 +207,9 @@ export class LatencyHistogram {
   }
 }
 
-/**
- * Reads what {@link LatencyHistogram.encode} wrote, from a text that may come from anywhere; minimum, maximum and
- * mean are as exact as its places. @throws ExpectedError `histogram-damaged`
- */
+/** Reads text from anywhere. @throws ExpectedError `histogram-damaged` */
 export function decodeHistogram(text: string): LatencyHistogram {
-  const pairs = unpackPairs(payloadIn(text));
+  const pairs = unpackCounts(payloadIn(text));
   if (pairs === undefined) throw damaged();
   let [sumUs, total] = [0, 0];
   for (let at = 0; at < pairs.length; at += 2) {
@@ -237,14 +226,14 @@ export function decodeHistogram(text: string): LatencyHistogram {
   return histogram;
 }
 
-const longestOf = (us: number): number => latencyOfPlace(latencyPlaceOf(us) + 1) - 1;
+const longestOf = (us: number): number => bucketStartUs(bucketOf(us) + 1) - 1;
 
 /** Larger counts than the histogram can hold in one place. */
 const mostCount = 2 ** 31 - 1;
 /** An encoded histogram of ours is below 100 KB. */
 const longestText = 1_000_000;
 /** Inflated: at most 9 bytes for each place of a histogram of ours. */
-const mostInflatedBytes = (lastLatencyPlace + 1) * 9 + 64;
+const mostInflatedBytes = (lastBucket + 1) * 9 + 64;
 /** First words of the deflated V2 form and of what is in it; bits 4 to 7 are the width of numbers. */
 const deflatedCookie = 0x1c849304;
 const inflatedCookie = 0x1c849303;
@@ -285,11 +274,8 @@ const viewOf = (data: Uint8Array): DataView =>
 
 const cookieOf = (data: Uint8Array): number => viewOf(data).getInt32(0) & ~0xf0;
 
-/**
- * HdrHistogram V2: each place up to the last that counts is a ZigZag LEB128 number; a negative one is a run of empty
- * places.
- */
-export function packPairs(pairs: Float64Array): Uint8Array {
+/** HdrHistogram V2: ZigZag LEB128 numbers, of which a negative one is a run of empty buckets. */
+export function packCounts(pairs: Float64Array): Uint8Array {
   const bytes: number[] = [];
   const put = (number: number): void => {
     let rest = number;
@@ -298,7 +284,7 @@ export function packPairs(pairs: Float64Array): Uint8Array {
   };
   let next = 0;
   for (let at = 0; at < pairs.length; at += 2) {
-    const place = latencyPlaceOf(pairs[at]!);
+    const place = bucketOf(pairs[at]!);
     if (place > next) put(2 * (place - next) - 1);
     put(2 * pairs[at + 1]!);
     next = place + 1;
@@ -306,10 +292,10 @@ export function packPairs(pairs: Float64Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Undefined for what {@link packPairs} would not write: the bytes may come from anywhere. */
-export function unpackPairs(bytes: Uint8Array): Float64Array | undefined {
+/** Undefined for what {@link packCounts} would not write: the bytes may come from anywhere. */
+export function unpackCounts(bytes: Uint8Array): Float64Array | undefined {
   // A number that counts takes a byte at least.
-  const pairs = new Float64Array(2 * Math.min(bytes.length, lastLatencyPlace + 1));
+  const pairs = new Float64Array(2 * Math.min(bytes.length, lastBucket + 1));
   let [length, place] = [0, 0];
   for (let at = 0; at < bytes.length;) {
     let number = 0;
@@ -323,9 +309,9 @@ export function unpackPairs(bytes: Uint8Array): Float64Array | undefined {
       place += (number + 1) / 2;
       continue;
     }
-    if (place > lastLatencyPlace || number > 2 * mostCount) return undefined;
+    if (place > lastBucket || number > 2 * mostCount) return undefined;
     if (number > 0) {
-      pairs[length++] = latencyOfPlace(place);
+      pairs[length++] = bucketStartUs(place);
       pairs[length++] = number / 2;
     }
     place++;
@@ -367,7 +353,7 @@ function bytesOfBase64(text: string): Uint8Array {
 const pointsPerNine = 10;
 
 /** Latency over the share of the deliveries, from an encoded histogram; empty where it cannot be read. */
-export function curveOf(text: string): SpectrumPoint[] {
+export function latencyCurve(text: string): SpectrumPoint[] {
   let histogram: ReturnType<typeof decodeHistogram>;
   try {
     histogram = decodeHistogram(text);

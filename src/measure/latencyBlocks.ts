@@ -1,7 +1,7 @@
 import { ExpectedError } from '../base/expectedError';
 import type { HistogramCounts } from './histogram';
 
-/** As stored with a step: equal times in their order. A place is a range of latencies, see {@link placeOf}. */
+/** As stored with a step: equal times in their order. A place is a range of latencies, see {@link coarseBucketOf}. */
 export interface StoredBlocks {
   /** Measured seconds of each block; the last may be shorter. */
   readonly seconds: number;
@@ -16,20 +16,19 @@ export interface StoredBlocks {
 /** Places to each doubling of the latency: none is wider than 1/32 of what is in it, about 3 %. */
 const perDoubling = 32;
 const perDoublingBits = 5;
-/** That of the longest latency a histogram holds, an hour. */
-export const mostPlaces = 896;
+export const coarseBucketCount = 896;
 /** Between them there are always at least half as many: two neighbours become one when there are more. */
-export const mostBlocks = 100;
+export const maximumBlocks = 100;
 
 /** Whole microseconds below 64 have a place each; above, each doubling has 32 of equal width. */
-export function placeOf(us: number): number {
+export function coarseBucketOf(us: number): number {
   const value = Math.max(0, Math.round(us));
   if (value < perDoubling) return value;
   const wider = 31 - Math.clz32(value) - perDoublingBits;
   return (wider + 1) * perDoubling + ((value >>> wider) - perDoubling);
 }
 
-export function placeFromUs(place: number): number {
+export function coarseBucketStartUs(place: number): number {
   if (place < perDoubling) return place;
   // Multiplied, since the end of the last place has 33 bits.
   return (perDoubling + (place % perDoubling)) * (1 << ((place >>> perDoublingBits) - 1));
@@ -49,21 +48,21 @@ export class LatencyBlocks {
   add(tick: number, counts: HistogramCounts | undefined, lastSecond = Infinity): void {
     this.firstTick ??= tick;
     const second = Math.max(0, Math.min(tick - this.firstTick, lastSecond));
-    while (second >= this.seconds * mostBlocks) this.halve();
+    while (second >= this.seconds * maximumBlocks) this.halve();
     const at = Math.floor(second / this.seconds);
     while (this.blocks.length <= at) this.blocks.push('');
     if (counts === undefined) return;
     if (at !== this.openAt) this.settle();
     this.openAt = at;
-    const open = (this.open ??= new Float64Array(mostPlaces));
+    const open = (this.open ??= new Float64Array(coarseBucketCount));
     const { pairs } = counts;
     let [place, fromUs, nextUs] = [0, 0, 0];
     for (let pair = 0; pair < pairs.length; pair += 2) {
       const us = pairs[pair]!;
       if (us >= nextUs || us < fromUs) {
-        place = placeOf(us);
-        fromUs = placeFromUs(place);
-        nextUs = placeFromUs(place + 1);
+        place = coarseBucketOf(us);
+        fromUs = coarseBucketStartUs(place);
+        nextUs = coarseBucketStartUs(place + 1);
       }
       open[place]! += pairs[pair + 1]!;
     }
@@ -77,7 +76,7 @@ export class LatencyBlocks {
   private addTo(at: number, counts: Float64Array): void {
     const text = this.blocks[at];
     if (text === undefined) return;
-    const sum = decodedBlock(text);
+    const sum = decodeBlock(text);
     for (const [place, count] of counts.entries()) if (count > 0) sum[place]! += count;
     this.blocks[at] = encoded(sum);
   }
@@ -88,7 +87,7 @@ export class LatencyBlocks {
     const before = this.blocks.splice(0);
     for (const [at, text] of before.entries()) {
       if (at % 2 === 0) this.blocks.push(text);
-      else this.addTo(this.blocks.length - 1, decodedBlock(text));
+      else this.addTo(this.blocks.length - 1, decodeBlock(text));
     }
   }
 
@@ -99,7 +98,6 @@ export class LatencyBlocks {
   }
 }
 
-/** Empty places that are cheaper to write than the number of the next one. */
 const shortGap = 3;
 
 function encoded(counts: Float64Array): string {
@@ -123,8 +121,8 @@ const blank = 32;
 const colon = 58;
 
 /** Deliveries by place, from a text that may come from anywhere. @throws ExpectedError `blocks-damaged` */
-export function decodedBlock(text: string): Float64Array {
-  const counts = new Float64Array(mostPlaces);
+export function decodeBlock(text: string): Float64Array {
+  const counts = new Float64Array(coarseBucketCount);
   if (text.length > longestText) throw damaged();
   // Of the run that is being read: the place of its next count, once its first one is known.
   let place: number | undefined;
@@ -143,7 +141,7 @@ export function decodedBlock(text: string): Float64Array {
       if (place < lowest) throw damaged();
     } else if ((code === comma || code === blank) && place !== undefined) {
       if (digits > 0) {
-        if (place >= mostPlaces) throw damaged();
+        if (place >= coarseBucketCount) throw damaged();
         counts[place] = number;
       }
       lowest = place + 1;
@@ -156,7 +154,6 @@ export function decodedBlock(text: string): Float64Array {
   return counts;
 }
 
-/** Of base 36, else −1. */
 function digitOf(code: number): number {
   if (code >= 48 && code <= 57) return code - 48;
   return code >= 97 && code <= 122 ? code - 87 : -1;

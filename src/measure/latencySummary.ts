@@ -22,8 +22,7 @@ export function tailUs(summary: LatencySummary, tail: Tail): number | undefined 
   return canShowPercentile(summary.count, tailShares[tail]) ? summary[tail] : undefined;
 }
 
-/** A percentile by its name in a summary; undefined where there are too few values, or none at all. */
-export function latencyAt(
+export function shownPercentileUs(
   summary: LatencySummary,
   key: Exclude<keyof LatencySummary, 'count'>,
 ): number | undefined {
@@ -31,8 +30,7 @@ export function latencyAt(
   return key === 'p999' || key === 'p9999' ? tailUs(summary, key) : summary[key];
 }
 
-/** Whether a dash stands where p99.9 belongs in one of those that are shown together. */
-export const hidesTail = (summaries: readonly (LatencySummary | undefined)[]): boolean =>
+export const isTailHidden = (summaries: readonly (LatencySummary | undefined)[]): boolean =>
   summaries.some(
     (summary) =>
       summary !== undefined && summary.count > 0 && tailUs(summary, 'p999') === undefined,
@@ -56,8 +54,10 @@ export interface ShownLatency {
 /** What to show: null where it was lost, undefined where there are too few deliveries to show it, or it came early. */
 export type ShownPercentiles = Readonly<Record<keyof JudgedLatency, number | null | undefined>>;
 
-/** The percentiles to show, the same everywhere; undefined where nothing was received and nothing judged. */
-export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercentiles | undefined {
+export function shownPercentiles({
+  latencyUs,
+  judgedUs,
+}: ShownLatency): ShownPercentiles | undefined {
   const received = latencyUs !== undefined && latencyUs.count > 0 ? latencyUs : undefined;
   const shown = judgedUs ?? received;
   if (shown === undefined) return undefined;
@@ -70,13 +70,12 @@ export function shownLatency({ latencyUs, judgedUs }: ShownLatency): ShownPercen
   return Object.fromEntries(entries) as ShownPercentiles;
 }
 
-/** Whether a dash stands for items of streams that came before they were due: they took no time at all. */
-export const cameEarly = (steps: readonly ShownLatency[]): boolean =>
+export const hasEarlyDeliveries = (steps: readonly ShownLatency[]): boolean =>
   steps.some(
     ({ latencyUs }) => latencyUs !== undefined && latencyUs.count > 0 && latencyUs.p50 === 0,
   );
 
-export const countsLost = (steps: readonly ShownLatency[]): boolean =>
+export const countsLostDeliveries = (steps: readonly ShownLatency[]): boolean =>
   steps.some(({ judgedUs }) => judgedUs !== undefined);
 
 export interface SpectrumPoint {
@@ -85,19 +84,19 @@ export interface SpectrumPoint {
 }
 
 /** Place on HdrHistogram's percentile axis: lg(1 / (1 − share)); 90 % is at 1, 99 % at 2. */
-export function percentilePlace(share: number): number {
+export function percentileAxisPosition(share: number): number {
   return Math.log10(1 / (1 - Math.min(share, 1 - 1e-9)));
 }
 
-export const shareAt = (place: number): number => Number((1 - 10 ** -place).toFixed(8));
+export const shareAtPosition = (place: number): number => Number((1 - 10 ** -place).toFixed(8));
 
-export const placed = (points: readonly SpectrumPoint[]) =>
-  points.map(({ share, latencyUs }) => [percentilePlace(share), latencyUs] as const);
+export const toAxisPoints = (points: readonly SpectrumPoint[]) =>
+  points.map(({ share, latencyUs }) => [percentileAxisPosition(share), latencyUs] as const);
 
 export const axisShares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999];
 
 /** The percentiles that are kept, up to the highest that `count` values have. */
-export function pointsOf(summary: LatencySummary): SpectrumPoint[] {
+export function spectrumPoints(summary: LatencySummary): SpectrumPoint[] {
   if (summary.count === 0) return [];
   const highest = 1 - 1 / Math.max(2, summary.count);
   const within = latencyMetrics

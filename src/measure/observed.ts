@@ -9,7 +9,6 @@ const observedKinds = {
   cpu: 'share',
   /** Processors in use, where it is not known how many there are. */
   cpuCores: 'count',
-  /** Of the time, in which garbage collection has stopped everything. */
   gcPause: 'share',
   gcCollections: 'perSecond',
   memory: 'bytes',
@@ -26,12 +25,11 @@ export type ObservedKind = keyof typeof observedKinds;
 
 /** Behind the name of a counter that is shown by how much it rises in a second. */
 export const rateMark = '/s';
-/** Before the place that a series comes from, where there are several. */
 const placeMark = ' @ ';
 
 export type ObservedValues = Readonly<Record<string, number>>;
 
-export const mostObserved = 60;
+export const maximumSeries = 60;
 const longestName = 120;
 
 export const seriesName = (name: string, place?: string): string =>
@@ -44,7 +42,7 @@ export interface NamedSeries {
   readonly place?: string;
 }
 
-export function namedSeries(name: string): NamedSeries {
+export function parseSeriesName(name: string): NamedSeries {
   const at = name.lastIndexOf(placeMark);
   const [bare, place] = at < 0 ? [name] : [name.slice(0, at), name.slice(at + placeMark.length)];
   const kind = isKind(bare) ? bare : undefined;
@@ -92,7 +90,6 @@ export interface Observed {
 /** Means, maxima or sums of whole minutes that were not known before the run was over. */
 export interface LateSeries {
   readonly name: string;
-  /** The begin of each minute, milliseconds since 1970, and its value. */
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
@@ -100,8 +97,7 @@ const mostPoints = 600;
 
 type Sampled = Pick<Snapshot, 'atMs' | 'observed' | 'phase' | 'step'>;
 
-/** From what stands in the samples of a run; undefined where nothing was seen and nothing went wrong. */
-export function observedOf(
+export function summarizeObserved(
   snapshots: readonly Sampled[],
   problems: readonly string[] = [],
   late: readonly LateSeries[] = [],
@@ -112,7 +108,7 @@ export function observedOf(
     for (const name of Object.keys(snapshot.observed ?? {})) {
       const seen = byName.get(name);
       if (seen) seen.push(snapshot);
-      else if (byName.size < mostObserved) byName.set(name, [snapshot]);
+      else if (byName.size < maximumSeries) byName.set(name, [snapshot]);
     }
   if (byName.size === 0 && late.length === 0 && problems.length === 0) return undefined;
   const seenAlong = [...byName].map(([name, seen]) => ({
@@ -123,16 +119,15 @@ export function observedOf(
     const along = points.map(([atMs, value]) => [(atMs - startedAtMs) / 1000, value] as const);
     return { name, along, during: wholeMinutes(along, ends), everyS: minuteS };
   });
-  const all = [...seenAlong, ...seenLate].slice(0, mostObserved);
+  const all = [...seenAlong, ...seenLate].slice(0, maximumSeries);
   return {
     series: all.map(seriesOf),
-    findings: all.flatMap(({ name, during }) => findingsOf(namedSeries(name), during)),
+    findings: all.flatMap(({ name, during }) => findingsOf(parseSeriesName(name), during)),
     problems,
   };
 }
 
 interface StepPoint {
-  /** Measured seconds of the step. */
   readonly atS: number;
   readonly value: number;
 }
@@ -156,7 +151,7 @@ function seriesOf({ name, along, during, everyS }: Seen): ObservedSeries {
         last: values.at(-1)!,
       };
     });
-  const { unit } = namedSeries(name);
+  const { unit } = parseSeriesName(name);
   return { ...{ name, unit, steps, points: along }, ...(everyS !== undefined && { everyS }) };
 }
 

@@ -91,7 +91,7 @@ export type CountsSample = SampleOf<MessageCounts>;
 const noMessages: CountsSample = new MessageCounts().take();
 
 /** Of what has come after a step was judged: whatever it was, it came too late to count. */
-export function onlyLate(sample: CountsSample): CountsSample {
+export function countAsLate(sample: CountsSample): CountsSample {
   const { late, received, duplicated, outOfOrder, extra, leaving } = sample;
   const { wireBytesIn, wireBytesOut, wireBytesOutLater } = sample;
   const uncounted = { ...noMessages, wireBytesIn, wireBytesOut, wireBytesOutLater };
@@ -122,7 +122,6 @@ export class MembershipCounts extends Tally<MembershipCounts> {
   }
 }
 
-/** Sessions of one entry in one step, those that were due in its measured time. */
 export class SessionCounts extends Tally<SessionCounts> {
   started = 0;
   completed = 0;
@@ -134,7 +133,6 @@ export class SessionCounts extends Tally<SessionCounts> {
   protected readonly parts = Object.keys(this);
 }
 
-/** What is counted for one of several targets; `received` are deliveries in measured time. */
 export class TargetCounts extends Tally<TargetCounts> {
   connected = 0;
   failed = 0;
@@ -154,7 +152,6 @@ export class LifeCounts extends Tally<LifeCounts> {
   readonly unavailableMillionths = new LatencyHistogram();
   protected readonly parts = Object.keys(this);
 
-  /** A connection's time since it was first open, and how much of it it was down. */
   record(spanUs: number, downUs: number): void {
     this.lifeMs.record(spanUs / 1000);
     this.downMs.record(downUs / 1000);
@@ -229,24 +226,21 @@ export interface ConnectionSample {
   readonly phaseTimes?: Readonly<Partial<Record<ConnectPhase, HistogramCounts>>>;
   readonly reconnectTimes?: HistogramCounts;
   readonly targets?: readonly SampleOf<TargetCounts>[];
-  /** Once, at the end. */
   readonly life?: SampleOf<LifeCounts>;
   readonly droppedOnes?: readonly DroppedConnection[];
 }
 
-/** Since the previous sample. */
 export interface GeneratorSample {
   /** Step that was being measured all the time; 0 outside of measuring. */
   readonly step: number;
   readonly elapsedUs: number;
-  /** Time the event loop was not idle. */
   readonly busyUs: number;
   readonly gcUs: number;
   readonly loopDelay?: HistogramCounts;
 }
 
 /** What may still be put right by what other agents report. */
-export interface Unsettled {
+export interface UnsettledMessages {
   /** Messages of which it is not certain yet how many deliveries are to be expected. */
   readonly messages: number;
   /** Deliveries that are expected of them meanwhile, beyond those that are certain. */
@@ -264,10 +258,9 @@ export interface WorkerSample {
   readonly worker: number;
   /** Whole seconds since the run's origin at which the sample was due. */
   readonly tick: number;
-  /** Run time at which it was taken, microseconds. */
   readonly atUs: number;
   readonly connections: ConnectionSample;
-  readonly unsettled?: Unsettled;
+  readonly unsettled?: UnsettledMessages;
   readonly steps: readonly StepSample[];
   readonly clock?: ClockSample;
   readonly generator: GeneratorSample;

@@ -19,7 +19,7 @@ export class SequenceTracker {
     this.next = new PairTable(capacity);
   }
 
-  arrived(receiver: number, source: number, sequence: number): Arrival {
+  classify(receiver: number, source: number, sequence: number): Arrival {
     const slot = this.next.slot(receiver, source);
     const expected = this.next.values[slot]!;
     if (sequence >= expected) {

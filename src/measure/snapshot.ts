@@ -138,7 +138,6 @@ export function runLeftS(
   { warmupMs, singleStepDurationMs }: Readonly<Record<'warmupMs' | 'singleStepDurationMs', number>>,
 ): number | undefined {
   if (!step || search) return undefined;
-  // Where nothing is sent there is nothing to warm up.
   const stepMs = (step.senders === 0 ? 0 : warmupMs) + singleStepDurationMs;
   const later = Math.max(0, stepCount - step.index) * stepMs;
   return Math.max(0, step.totalS - step.elapsedS) + later / 1000;
@@ -171,13 +170,12 @@ export function thinSnapshots(snapshots: readonly Snapshot[], most = mostSnapsho
   return kept;
 }
 
-/** As it is kept: how agents stood once says nothing later. */
-export function withoutAgents({ agents: _agents, ...kept }: Snapshot): Snapshot {
+export function dropAgents({ agents: _agents, ...kept }: Snapshot): Snapshot {
   return kept;
 }
 
 /** Without what takes most of the room of a second, and only the newest of a step is asked for. */
-export function withoutDetails({ step, ...snapshot }: Snapshot): Snapshot {
+export function dropDetails({ step, ...snapshot }: Snapshot): Snapshot {
   if (step === undefined) return snapshot;
   return { ...snapshot, step: withoutCalls(step) };
 }
@@ -197,7 +195,7 @@ export function latestAgents(snapshots: readonly Snapshot[]): readonly AgentProg
   return [];
 }
 
-export interface Packing {
+export interface TextCompression {
   pack(text: string): Uint8Array;
   unpack(packed: Uint8Array): string;
 }
@@ -207,7 +205,6 @@ const packedTogether = 64;
 
 type StepSecond = Pick<StepProgress, 'index' | 'elapsedS' | 'totalS' | 'outstanding'>;
 
-/** A second as it is held and sent: all else that is known of its step is that of the step's last one. */
 type HeldSecond = Omit<Snapshot, 'step' | 'agents'> & { readonly step?: StepSecond };
 
 function secondOf({ step, agents: _agents, ...rest }: Snapshot): HeldSecond {
@@ -225,7 +222,7 @@ const wholeSecond = (
  * Oldest first; only the last second of each step has calls, use cases and generator. Thinned to half at twice {@link
  * mostSnapshots}.
  */
-export class HeldSnapshots {
+export class SnapshotHistory {
   private packed: Uint8Array[] = [];
   private open: HeldSecond[] = [];
   private readonly steps = new Map<number, StepProgress>();
@@ -234,7 +231,7 @@ export class HeldSnapshots {
   private withAgents: { readonly at: number; readonly agents: Snapshot['agents'] } | undefined;
 
   /** @param packing takes little memory, and time to read them again where all are asked for */
-  constructor(private readonly packing?: Packing) {}
+  constructor(private readonly packing?: TextCompression) {}
 
   get all(): readonly Snapshot[] {
     const { packed, packing, withAgents, steps } = this;
@@ -285,7 +282,7 @@ const pathMark = '\n';
 /** Stands for a null; a null for what is absent. */
 const nullMark = '-';
 
-export function toColumns(snapshots: readonly Snapshot[]): SnapshotColumns {
+export function snapshotsToColumns(snapshots: readonly Snapshot[]): SnapshotColumns {
   const steps = new Map<number, StepProgress>();
   const columns: Record<string, (number | string | boolean | null)[]> = {};
   const put = (value: unknown, path: string, at: number): void => {
@@ -307,7 +304,7 @@ export function toColumns(snapshots: readonly Snapshot[]): SnapshotColumns {
   return { count: snapshots.length, steps: [...steps.values()], agents, columns };
 }
 
-export function fromColumns({ count, steps, columns }: SnapshotColumns): Snapshot[] {
+export function columnsToSnapshots({ count, steps, columns }: SnapshotColumns): Snapshot[] {
   const known = new Map(steps.map((step) => [step.index, step]));
   const seconds = Array.from({ length: count }, (): Record<string, unknown> => ({ errors: {} }));
   for (const [path, column] of Object.entries(columns)) {

@@ -16,13 +16,11 @@ export interface GeneratorHealth extends Partial<Omit<Lateness, 'unread'>> {
   /** 0 where a worker sends all the time: it sets no timer. */
   readonly loopDelayP99Us: number;
   readonly slipP99Us: number;
-  /** Of the step, by the worst worker, 0…1. */
   readonly gcShare: number;
   /** The longest time in which a process of it did not run, in the measured time or the drain; absent: none. */
   readonly suspendedUs?: number;
   /** False when the generator was the bottleneck. */
   readonly valid: boolean;
-  /** Code of the first reason where it is not valid. */
   readonly cause?: string;
 }
 
@@ -35,7 +33,6 @@ export interface VerdictReason {
   readonly rule?: Pick<SloCheck, 'metric' | 'limit' | 'name' | 'step'>;
   /** Without its step; absent in results of earlier versions. */
   readonly words?: Words;
-  /** All of it in English. */
   readonly message: string;
 }
 
@@ -66,7 +63,6 @@ export interface Verdict {
 /** Messages and deliveries of a step, or of one of its entries: `expected` = `received` + `lost`. */
 export interface MessageSummary {
   readonly senders: number;
-  /** Messages due at senders that were connected. */
   readonly offered: number;
   /** Messages due at senders that were not, unless we had closed them ourselves; absent in results of schema 1. */
   readonly skipped?: number;
@@ -81,7 +77,6 @@ export interface MessageSummary {
   readonly outOfOrder: number;
   /** Part of `lost` that came after the drain. */
   readonly late: number;
-  /** Deliveries to connections that should not have got them. */
   readonly extra: number;
   /** Deliveries to receivers that were joining or leaving at that moment; absent in results of schema 1, which had them in `extra`. */
   readonly leaving?: number;
@@ -104,7 +99,6 @@ export interface MessageSummary {
   readonly latencyUs: LatencySummary;
   /** The same over what was expected, as judged; absent where all had arrived when the drain ended. */
   readonly judgedUs?: JudgedLatency;
-  /** From the real send. */
   readonly sendLatencyUs: LatencySummary;
   /** The part of `latencyUs` that lies between connections of one agent, on one clock; absent: there was one agent. */
   readonly latencySameAgentUs?: LatencySummary;
@@ -165,27 +159,21 @@ export interface StepSummary extends MessageSummary {
   readonly seconds: number;
   /** `latencyUs` over time, coarse; absent where nothing was measured. */
   readonly latencyBlocks?: StoredBlocks;
-  /** In the order of the scenario; only where there are several. */
   readonly entries?: readonly EntrySummary[];
-  /** In the order of the scenario; only where there are sessions. */
   readonly calls?: readonly CallSummary[];
   readonly sessions?: SessionSummary;
   /** What hubs sent on their own, to all connections, in the measured time; those that came most often first. Absent: nothing. */
   readonly pushed?: readonly PushedSummary[];
   /** Of the measured time and the drain after it. */
   readonly errors: ErrorCounts;
-  /** Those of its warm-up, which is not measured; absent when there were none. */
   readonly warmupErrors?: ErrorCounts;
   readonly generator: GeneratorHealth;
   readonly connections?: StepConnections;
-  /** Times with too few connections, where connections are opened again. */
   readonly recoveries?: readonly Recovery[];
   readonly membership?: MembershipSummary;
-  /** Agents that were there to its end; absent: there were none. */
   readonly agentsComplete?: number;
   /** By how much a latency between two agents may be off, the most of the step; absent: all had one process. */
   readonly clockErrorUs?: number;
-  /** How often a clock was found to have been moved; absent: never. */
   readonly clockJumps?: number;
   readonly verdict: Verdict;
 }
@@ -207,7 +195,6 @@ export interface MembershipSummary {
   readonly joinsFailed: number;
   readonly leaves: number;
   readonly leavesFailed: number;
-  /** Moves that were due while the connection's previous one was not answered yet. */
   readonly skipped: number;
   /** From the moment a move was due to the hub's completion, of those that worked. */
   readonly joinUs: LatencySummary;
@@ -215,9 +202,7 @@ export interface MembershipSummary {
 }
 
 export interface StepConnections {
-  /** Requested up to and including this step. */
   readonly requested: number;
-  /** Open and taking part. */
   readonly open: number;
   /** With those that will be closed next and take part no more; absent: none. */
   readonly held?: number;
@@ -231,21 +216,18 @@ export type Ending =
   | 'workerLost'
   | 'interrupted';
 
-/** At most a few per class. */
 export interface ErrorExample {
   readonly errorClass: string;
   readonly text: string;
 }
 
 export const agentStatuses = ['done', 'left', 'lost'] as const;
-/** And before: one that is `silent` may come back. */
 export const liveAgentStatuses = ['running', 'silent', 'leaving', ...agentStatuses] as const;
 
 export interface AgentStep extends Pick<
   GeneratorHealth,
   'cpuShare' | 'loopDelayP99Us' | 'slipP99Us' | 'gcShare'
 > {
-  /** Of the step, from 1. */
   readonly index: number;
   readonly sent: number;
   readonly received: number;
@@ -256,18 +238,14 @@ export interface AgentStep extends Pick<
 export interface AgentProgress {
   /** From 1. */
   readonly index: number;
-  /** Machine, by its name in the cluster or its host name. */
   readonly node: string;
   readonly status: (typeof liveAgentStatuses)[number];
   /** Newest whole second of run time of which it has reported. */
   readonly lastTick: number;
   /** By how much its clock may have differed from the coordinator's, the most of the run. */
   readonly clockErrorUs: number;
-  /** How often it was found that one of the two had been moved; absent: never. */
   readonly clockJumps?: number;
-  /** Of the connections, 0 to 1. */
   readonly share: number;
-  /** The last step of which it has reported; absent where it measured none. */
   readonly lastStep?: AgentStep;
 }
 
@@ -275,7 +253,6 @@ export interface AgentSummary extends AgentProgress {
   readonly status: (typeof agentStatuses)[number];
 }
 
-/** The result adds scenario, estimate, recommendation and verdict. */
 export interface RunSummary {
   readonly startedAt: string;
   readonly endedAt: string;
@@ -289,9 +266,7 @@ export interface RunSummary {
   readonly target: {
     readonly kind: string;
     readonly url: string;
-    /** As spoken; absent when none was chosen. */
     readonly dialect?: 'recordLatency' | 'measure';
-    /** The embedded hub or an emulator has answered. */
     readonly emulated?: true;
   };
   readonly machine: {
@@ -303,10 +278,8 @@ export interface RunSummary {
   readonly agents?: readonly AgentSummary[];
   readonly connections: ConnectionSummary;
   readonly steps: readonly StepSummary[];
-  /** Those not run included. */
   readonly plannedSteps?: number;
   readonly search?: SearchSummary;
-  /** Those of connecting included. */
   readonly errors: ErrorCounts;
   readonly errorExamples: readonly ErrorExample[];
 }
@@ -341,7 +314,6 @@ export interface LifeSummary {
 
 /** A time in which fewer connections were open than the objective allows. */
 export interface Recovery {
-  /** Measured seconds of the step. */
   readonly atS: number;
   readonly missing: number;
   /** Until enough took part again; null: not within the step. */
@@ -355,13 +327,11 @@ export interface TargetSummary {
   readonly connected: number;
   readonly failed: number;
   readonly dropped: number;
-  /** Of all steps; latency from the intended time. */
   readonly received: number;
   readonly connectUs: ConnectTimes;
   readonly latencyUs: LatencySummary;
 }
 
-/** What is optional is absent in some stored results. */
 export interface ConnectionSummary {
   readonly requested: number;
   readonly connected: number;
@@ -376,11 +346,8 @@ export interface ConnectionSummary {
   readonly connectPhasesUs?: Readonly<Partial<Record<ConnectPhase, ConnectTimes>>>;
   readonly openedPerSecond?: number;
   readonly pings?: { readonly sent: number; readonly received: number };
-  /** The first ones; a long list is cut. */
   readonly drops?: readonly DroppedConnection[];
-  /** Only where connections are opened again. */
   readonly life?: LifeSummary;
-  /** Only where there are several URLs, and not very many. */
   readonly targets?: readonly TargetSummary[];
 }
 

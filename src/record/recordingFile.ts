@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
-import { openNamed } from '../results/safeFiles';
+import { openInFolder } from '../results/safeFiles';
 import { formatCount } from '../base/units';
 import { ByteRest } from '../wire/socket/frameReader';
 import {
@@ -127,10 +127,10 @@ export async function openRecording(file: string): Promise<OpenedRecording> {
   return readRecording(createReadStream(file, { highWaterMark }), file);
 }
 
-/** One that a scenario names. @throws as {@link openRecording} and `openNamed` */
+/** One that a scenario names. @throws as {@link openRecording} and `openInFolder` */
 export function openNamedRecording(folder: string, name: string): Promise<OpenedRecording> {
   async function* chunks(): AsyncGenerator<Buffer> {
-    const handle = await openNamed(folder, name);
+    const handle = await openInFolder(folder, name);
     yield* handle.createReadStream({ highWaterMark }) as AsyncIterable<Buffer>;
   }
   return readRecording(chunks(), path.resolve(folder, name));

@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { ExpectedError } from '../base/expectedError';
-import { readBounded } from '../results/readResult';
+import { readFileBounded } from '../results/readResult';
 import { shownUrl } from '../wire/connectFailure';
 import type { WaySettings } from '../wire/socket/socket';
 import { RecordingProxy, type Trust } from './proxy/recordingProxy';
@@ -60,7 +60,7 @@ export function parseRecordingTarget(text: string): URL {
 
 /** @param file its whole path @throws ExpectedError `ca-file` */
 export async function readCaFile(file: string): Promise<Trust> {
-  const text = await readBounded(file).catch((cause: unknown) => {
+  const text = await readFileBounded(file).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : message;
     throw new ExpectedError('ca-file', `${file} cannot be read: ${why}.`, { cause });

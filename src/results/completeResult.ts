@@ -1,5 +1,5 @@
 import { sentence, mapPlainText, type Words } from '../base/sentence';
-import { reasonOf } from '../measure/judge/reason';
+import { createReason } from '../measure/judge/reason';
 import { ExpectedError } from '../base/expectedError';
 import type { Row, RowValue } from '../base/personalText';
 import { isSecretName, redacted } from '../base/secrets';
@@ -19,8 +19,8 @@ import { withUnitVerdict } from '../capacity/judge/unitVerdict';
 import { loadOf } from '../capacity/load/loadOf';
 import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
-import { repeatsOf } from '../measure/compare/repeats';
-import { isOnlyLate, judgeRun } from '../measure/judge/verdict';
+import { summarizeRepeats } from '../measure/compare/repeats';
+import { isInvalidByLatenessOnly, judgeRun } from '../measure/judge/verdict';
 import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { messageSizeRefusal } from '../capacity/load/wireSizes';
@@ -39,7 +39,7 @@ import {
   redactUrl,
   redactWords,
 } from './redact';
-import { emulatedBy, resultSchema, standsFor, type Result } from './result';
+import { emulationKind, resultSchema, emulationNotes, type Result } from './result';
 
 export interface CompleteOptions extends EstimateOptions {
   readonly id: string;
@@ -67,7 +67,9 @@ export function completeResult(
     ...(options.scenarioName !== undefined && { scenarioName: options.scenarioName }),
     tool: { name: 'signalr-bench', version: options.toolVersion },
     ...withoutWords(clean),
-    ...(repeatCount(scenario) > 1 && { repeats: repeatsOf(clean.steps, stepCount(scenario)) }),
+    ...(repeatCount(scenario) > 1 && {
+      repeats: summarizeRepeats(clean.steps, stepCount(scenario)),
+    }),
     ...(clean.search && { search: { ...clean.search, unit } }),
     verdict,
     scenario: redactScenario(scenario),
@@ -107,7 +109,7 @@ function withCause(
   const because = (code: string, words: Words): Verdict => ({
     ...verdict,
     status: 'fail',
-    reasons: [reasonOf(code, words), ...verdict.reasons],
+    reasons: [createReason(code, words), ...verdict.reasons],
   });
   const refused = scenario.entries.flatMap((entry) => messageSizeRefusal(scenario, entry) ?? []);
   if (refused[0] !== undefined) return because('messageSize', refused[0]);
@@ -163,7 +165,7 @@ function recommended(
   options: CompleteOptions,
   model: CapacityModel,
 ): Pick<Result, 'recommendation' | 'recommendationProblem'> {
-  const made = recommendRun(scenario, run, options, model);
+  const made = recommendUnits(scenario, run, options, model);
   if ('problem' in made) return { recommendation: null, recommendationProblem: made.problem };
   const recommendation = { ...withUnitVerdict(made.value, scenario), basis: 'measured' as const };
   const { reasons, reasonWords, notes } = recommendation;
@@ -174,14 +176,16 @@ function recommended(
     calibrations,
     Date.parse(run.startedAt),
   );
-  const emulated = emulatedBy(run.target, scenario.service);
+  const emulated = emulationKind(run.target, scenario.service);
   const billed = formatBilling(recommendation, scenario);
   return {
     recommendation: {
       ...recommendation,
-      reasons: emulated === undefined ? reasons : [standsFor[emulated], ...reasons],
+      reasons: emulated === undefined ? reasons : [emulationNotes[emulated], ...reasons],
       reasonWords:
-        emulated === undefined ? reasonWords : [standsFor[emulated], ...(reasonWords ?? reasons)],
+        emulated === undefined
+          ? reasonWords
+          : [emulationNotes[emulated], ...(reasonWords ?? reasons)],
       ...(calibrated && { calibrated }),
       notes: [...notes, calibrated?.sentence ?? [], billed ?? []].flat(),
     },
@@ -200,7 +204,7 @@ type Run = Pick<RunSummary, 'steps' | 'connections'> & { readonly verdict: Verdi
 type JudgedStep = Omit<StepSummary, 'verdict'> & { readonly status: StepStatus };
 
 /** Recommends by the last step that passed or failed; `problem` is the sentence why there is no size. */
-export function recommendRun(
+export function recommendUnits(
   scenario: Scenario,
   run: Run & Pick<RunSummary, 'search'>,
   options: EstimateOptions,
@@ -213,7 +217,7 @@ export function recommendRun(
   if (run.steps.length > 0 && run.steps.every((step) => step.expected > 0 && step.received === 0))
     return { problem: 'No delivery arrived in any step, so no traffic was carried.' };
   const isWorthless = ({ verdict }: StepSummary): boolean =>
-    verdict.status === 'invalid' && !isOnlyLate(verdict);
+    verdict.status === 'invalid' && !isInvalidByLatenessOnly(verdict);
   if (run.verdict.status === 'invalid' && (run.search || run.steps.some(isWorthless))) {
     const isDisturbed = isDisturbance(run.verdict.reasons[0]?.code);
     const why = isDisturbed
@@ -257,7 +261,7 @@ function noStepWords({ steps, search }: Pick<RunSummary, 'steps' | 'search'>): s
 function judgedSteps({ steps, verdict }: Run): JudgedStep[] {
   const judged = steps.flatMap(({ verdict: of, ...step }): JudgedStep[] => {
     // It has carried its load, however long that took.
-    const status = isOnlyLate(of) ? 'pass' : of.status;
+    const status = isInvalidByLatenessOnly(of) ? 'pass' : of.status;
     return status === 'pass' || status === 'fail' ? [{ ...step, status }] : [];
   });
   const failed = verdict.status === 'fail' && judged.every(({ status }) => status === 'pass');
@@ -313,7 +317,9 @@ const unexpected = ({
 }: Pick<StepSummary, 'extra' | 'leaving' | 'duplicated'>): number => extra + leaving + duplicated;
 
 function openWords({ steps }: Run, { index }: JudgedStep): Words[] {
-  const isOpen = steps.some((step) => step.index === index && isOnlyLate(step.verdict));
+  const isOpen = steps.some(
+    (step) => step.index === index && isInvalidByLatenessOnly(step.verdict),
+  );
   return isOpen
     ? [
         sentence(
@@ -345,7 +351,6 @@ function orProblem(make: () => Recommendation): Recommended {
   }
 }
 
-/** The scenario as it may be stored: references stay, literal secrets do not. */
 export function redactScenario(scenario: Scenario): Scenario {
   const { target, accessToken, keyPassword, upstream, identities, observe } = scenario;
   return {

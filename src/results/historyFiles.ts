@@ -4,7 +4,7 @@ import { pairAlikeLoads } from '../capacity/judge/calibrate';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { Result } from './result';
 import { calibrationsShape, baselinesShape, shapeProblem, type Shape } from './resultShape';
-import { readBounded } from './readResult';
+import { readFileBounded } from './readResult';
 import { replaceFile } from './safeFiles';
 
 export const calibrationsFile = 'calibrations.json';
@@ -13,25 +13,28 @@ const mostKept = 200;
 
 /** Empty where the file is missing or damaged. */
 export async function readCalibrations(directory: string): Promise<readonly Calibration[]> {
-  const kept = await readKept(path.join(directory, calibrationsFile), calibrationsShape);
+  const kept = await readCheckedJson(path.join(directory, calibrationsFile), calibrationsShape);
   return (
     (kept as { readonly calibrations: readonly Calibration[] } | undefined)?.calibrations ?? []
   );
 }
 
 /** Replaces an earlier one of the same size and traffic. @throws what the system says when it cannot be written */
-export async function keepCalibration(directory: string, made: Calibration): Promise<void> {
+export async function saveCalibration(directory: string, made: Calibration): Promise<void> {
   const isOlder = ({ product, unit, loads }: Calibration): boolean =>
     product === made.product &&
     unit === made.unit &&
     pairAlikeLoads(loads, made.loads) !== undefined;
   const others = (await readCalibrations(directory)).filter((each) => !isOlder(each));
   const calibrations = [...others, made].slice(-mostKept);
-  await writeKept(path.join(directory, calibrationsFile), { schema, calibrations });
+  await writeJson(path.join(directory, calibrationsFile), { schema, calibrations });
 }
 
 /** Only a search that found both ends, against a service whose size the scenario names, says anything of Units. */
-export function calibrationOf(result: Result, scenarioName: string): Calibration | undefined {
+export function calibrationFromResult(
+  result: Result,
+  scenarioName: string,
+): Calibration | undefined {
   const { search, scenario, target, recommendation, id, startedAt } = result;
   const isMeasured = search?.ended === 'found' && search.low !== null && search.high !== null;
   if (!isMeasured || scenario.unit === undefined || recommendation === null) return undefined;
@@ -43,32 +46,27 @@ export function calibrationOf(result: Result, scenarioName: string): Calibration
   return { at: startedAt, scenario: scenarioName, result: id, product, unit, loads };
 }
 
-/** Small files beside the result folders, which runs leave for later ones. */
-
 const mostBytes = 1024 * 1024;
 
 /** Undefined for one that is not there, or damaged: it holds nothing. */
-export async function readKept(file: string, shape: Shape): Promise<unknown> {
+export async function readCheckedJson(file: string, shape: Shape): Promise<unknown> {
   try {
-    const value = JSON.parse(await readBounded(file, mostBytes)) as unknown;
+    const value = JSON.parse(await readFileBounded(file, mostBytes)) as unknown;
     return shapeProblem(value, shape) === undefined ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** @throws as {@link replaceFile} */
-export const writeKept = (file: string, value: unknown): Promise<void> =>
+export const writeJson = (file: string, value: unknown): Promise<void> =>
   replaceFile(file, `${JSON.stringify(value, null, 2)}\n`);
 
-/** Beside the result folders: the id of the baseline of each scenario. */
 export const baselinesFile = 'baselines.json';
 export const baselinesSchema = 'signalr-bench-baselines/1';
-export const mostBaselines = 1000;
+export const maximumBaselines = 1000;
 
-/** Id by the name of the scenario, as far as the file can be read; a damaged one holds nothing. */
 export async function readBaselines(directory: string): Promise<Readonly<Record<string, string>>> {
-  const kept = await readKept(path.join(directory, baselinesFile), baselinesShape);
+  const kept = await readCheckedJson(path.join(directory, baselinesFile), baselinesShape);
   const { baselines } = (kept ?? { baselines: {} }) as {
     readonly baselines: Readonly<Record<string, string>>;
   };

@@ -1,4 +1,4 @@
-import { isOpen } from '../measure/judge/verdict';
+import { isUndecided } from '../measure/judge/verdict';
 import type {
   CallSummary,
   MessageSummary,
@@ -14,8 +14,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import type { ReportedRun } from '../measure/report/reportModel';
-import { HeldSnapshots, type Snapshot, type StepProgress } from '../measure/snapshot';
-import { fileProblem, resultFile, samplesFile, scenarioFile } from './resultFolder';
+import { SnapshotHistory, type Snapshot, type StepProgress } from '../measure/snapshot';
+import { describeFileError, resultFile, samplesFile, scenarioFile } from './resultFolder';
 import { resultShape, sampleShape, shapeProblem } from './resultShape';
 
 /** Larger files are no results of ours: 10,000 steps take about 40 MB. */
@@ -32,7 +32,7 @@ export interface InterruptedRun {
   readonly problem?: string;
 }
 
-export const reportedPart = (run: InterruptedRun): ReportedRun => ({
+export const toReportedRun = (run: InterruptedRun): ReportedRun => ({
   ...run,
   errors: run.lastSample?.errors ?? {},
   errorExamples: [],
@@ -75,12 +75,12 @@ async function newestIn(folder: string): Promise<string | undefined> {
   return newest && path.join(folder, newest);
 }
 
-export const folderOf = (run: Pick<StoredRun, 'kind' | 'path'>): string =>
+export const runFolder = (run: Pick<StoredRun, 'kind' | 'path'>): string =>
   run.kind === 'result' && run.path.endsWith('.json') ? path.dirname(run.path) : run.path;
 
 /** Oldest first, thinned for very long runs; none when there is no such file. */
 export async function readSnapshots(folder: string): Promise<readonly Snapshot[]> {
-  const held = new HeldSnapshots();
+  const held = new SnapshotHistory();
   for await (const sample of readSamples(path.join(folder, samplesFile))) held.add(sample);
   return held.all;
 }
@@ -88,15 +88,15 @@ export async function readSnapshots(folder: string): Promise<readonly Snapshot[]
 async function readResultFile(file: string): Promise<StoredRun> {
   let text: string;
   try {
-    text = await readBounded(file);
+    text = await readFileBounded(file);
   } catch (error) {
-    throw damaged(file, fileProblem(error));
+    throw damaged(file, describeFileError(error));
   }
-  return { kind: 'result', path: file, result: resultOf(text, file) };
+  return { kind: 'result', path: file, result: parseResult(text, file) };
 }
 
 /** A result from text that may come from anywhere. @throws ExpectedError `result-damaged`, `result-newer` */
-export function resultOf(text: string, name: string): Result {
+export function parseResult(text: string, name: string): Result {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -117,14 +117,14 @@ export function resultOf(text: string, name: string): Result {
   if (number < 1) throw damaged(name, `there is no schema ${version[0]}`);
   const problem = shapeProblem(value, resultShape);
   if (problem !== undefined) throw damaged(name, problem);
-  const result = withPlaces(value as Result);
-  return number === 1 ? fromSchema1(result) : result;
+  const result = addReasonPlaces(value as Result);
+  return number === 1 ? upgradeSchema1(result) : result;
 }
 
 const damaged = (name: string, why: string): ExpectedError =>
   new ExpectedError('result-damaged', `${name} cannot be read as a result: ${why}.`);
 
-export async function readBounded(file: string, most = mostBytes): Promise<string> {
+export async function readFileBounded(file: string, most = mostBytes): Promise<string> {
   // A link to a device has no size and no end, and opening a pipe waits for ever.
   const found = await stat(file);
   if (!found.isFile() && !found.isDirectory()) throw new Error('it is not a file');
@@ -145,7 +145,7 @@ async function readInterrupted(folder: string, scenario: string, samples: string
     lastSample = sample;
     if (sample.step) steps.set(sample.step.index, sample.step);
   }
-  const scenarioText = await readBounded(scenario).catch(() => undefined);
+  const scenarioText = await readFileBounded(scenario).catch(() => undefined);
   return {
     kind: 'interrupted' as const,
     path: folder,
@@ -161,12 +161,12 @@ export async function* readSamples(file: string, most = mostBytes): AsyncGenerat
   if (!found?.isFile()) return;
   const input = createReadStream(file, { start: Math.max(0, found.size - most) });
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-    const sample = sampleOf(line);
+    const sample = parseSample(line);
     if (sample !== undefined) yield sample;
   }
 }
 
-export function sampleOf(text: string): Snapshot | undefined {
+export function parseSample(text: string): Snapshot | undefined {
   try {
     const sample: unknown = JSON.parse(text);
     return shapeProblem(sample, sampleShape) === undefined
@@ -195,16 +195,13 @@ async function statOf(file: string): Promise<Stats | undefined> {
 
 type Deliveries = Pick<MessageSummary, 'received' | 'lost'>;
 
-/**
- * Schema 1 counted deliveries after the drain as received; they are lost now. Which of several calls they belong to
- * is unknown.
- */
-export function fromSchema1(result: Result): Result {
+/** Schema 1 counted deliveries after the drain as received; of several calls nobody knows whose they were. */
+export function upgradeSchema1(result: Result): Result {
   return { ...result, schema: resultSchema, steps: result.steps.map(settledStep) };
 }
 
 /** Adds the step and the rule that earlier versions said only in sentences and by order. */
-export function withPlaces(result: Result): Result {
+export function addReasonPlaces(result: Result): Result {
   const steps = result.steps.map((step) => ({ ...step, verdict: withRules(step.verdict) }));
   const { reasons, ...verdict } = withRules(result.verdict);
   const placed = reasons.map((reason): VerdictReason => {
@@ -220,7 +217,7 @@ const openCodes = ['slip', 'unread', 'clockError'];
 function withRules({ reasons, checks = [], ...verdict }: Verdict): Verdict {
   const unmet = checks.filter(({ met }) => !met);
   const isFor = (code: string, check: SloCheck): boolean =>
-    isOpen(check) ? openCodes.includes(code) : code === `slo-${check.metric}`;
+    isUndecided(check) ? openCodes.includes(code) : code === `slo-${check.metric}`;
   const ruled = reasons.map((reason): VerdictReason => {
     const at = unmet.findIndex((check) => isFor(reason.code, check));
     if (reason.words !== undefined || at < 0) return reason;

@@ -100,7 +100,7 @@ export function redactText(text: string): string {
 }
 
 /** For a notification: the editor makes links of `[text](address)`, also such that carry out commands. */
-export function noticeText(text: string): string {
+export function redactNotice(text: string): string {
   return redactText(text).replaceAll('](', '] (');
 }
 

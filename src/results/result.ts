@@ -30,7 +30,6 @@ export interface Result extends RunSummary {
   /** Null with the reason in `estimateProblem` when the scenario has no published table. */
   readonly estimate: (Estimate & { readonly basis: 'published' }) | null;
   readonly estimateProblem?: string;
-  /** Null when nothing valid was measured. */
   readonly recommendation:
     | (Recommendation & {
         readonly basis: 'measured';
@@ -41,20 +40,20 @@ export interface Result extends RunSummary {
   readonly recommendationProblem?: string;
 }
 
-export type Emulated = 'embeddedHub' | 'emulator';
+export type EmulationKind = 'embeddedHub' | 'emulator';
 
 /** What stood in for the real thing; a connection string belongs to a service whatever `service` of the scenario says. */
-export function emulatedBy(
+export function emulationKind(
   { kind, emulated }: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>>,
   service: Service,
-): Emulated | undefined {
+): EmulationKind | undefined {
   if (emulated !== true) return undefined;
   return !isAzure(service) && (kind === undefined || targetRole({ kind }) !== 'service')
     ? 'embeddedHub'
     : 'emulator';
 }
 
-export const standsFor: Readonly<Record<Emulated, string>> = {
+export const emulationNotes: Readonly<Record<EmulationKind, string>> = {
   embeddedHub:
     'Measured against the embedded hub: this compares the traffic with the published tables; how fast the embedded hub is says nothing about the service.',
   emulator:

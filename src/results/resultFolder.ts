@@ -2,7 +2,7 @@ import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { trimEndCharacters } from '../base/text';
-import { withoutAgents, type Snapshot } from '../measure/snapshot';
+import { dropAgents, type Snapshot } from '../measure/snapshot';
 import { createFile, replaceFile } from './safeFiles';
 import type { Result } from './result';
 
@@ -12,7 +12,6 @@ export const samplesFile = 'samples.jsonl';
 
 interface ResultFolderOptions {
   readonly directory: string;
-  /** File name of the scenario; its extension is left away. */
   readonly scenarioName: string;
   /** Text of `scenario.yaml`, without secrets. */
   readonly scenarioText: string;
@@ -48,7 +47,7 @@ export class ResultFolder {
     } catch (error) {
       throw new ExpectedError(
         'result-folder',
-        `The result cannot be written below ${options.directory} (${fileProblem(error)}).`,
+        `The result cannot be written below ${options.directory} (${describeFileError(error)}).`,
         { cause: error },
       );
     }
@@ -61,7 +60,7 @@ export class ResultFolder {
     if (this.broken || (tick <= this.lastTick && !stepEnds)) return;
     this.lastTick = tick;
     if (stepEnds) this.lastStepOver = step.index;
-    const line = `${JSON.stringify(withoutAgents(snapshot))}\n`;
+    const line = `${JSON.stringify(dropAgents(snapshot))}\n`;
     this.writing = this.writing.then(async () => {
       if (this.broken) return;
       try {
@@ -69,7 +68,7 @@ export class ResultFolder {
       } catch (error) {
         this.broken = true;
         this.onWarning(
-          `Samples can no longer be written to ${this.path} (${fileProblem(error)}); the run goes on.`,
+          `Samples can no longer be written to ${this.path} (${describeFileError(error)}); the run goes on.`,
         );
       }
     });
@@ -83,7 +82,7 @@ export class ResultFolder {
       await replaceFile(path.join(this.path, resultFile), text);
       return true;
     } catch (error) {
-      this.onWarning(`The result cannot be written to ${this.path} (${fileProblem(error)}).`);
+      this.onWarning(`The result cannot be written to ${this.path} (${describeFileError(error)}).`);
       return false;
     }
   }
@@ -96,7 +95,7 @@ export class ResultFolder {
 
 async function makeUnique(options: ResultFolderOptions): Promise<string> {
   await makeFolders(path.resolve(options.directory));
-  const name = folderName(options.startedAt, options.scenarioName);
+  const name = resultFolderName(options.startedAt, options.scenarioName);
   for (let number = 1; number <= 1000; number++) {
     const folder = path.resolve(options.directory, number === 1 ? name : `${name}-${number}`);
     try {
@@ -139,7 +138,7 @@ async function isFolder(location: string): Promise<boolean> {
 }
 
 /** `2026-11-21T14-02-11-chat-room` (UTC): sorts by time, and is a file name on every system. */
-export function folderName(startedAt: Date, scenarioName: string): string {
+export function resultFolderName(startedAt: Date, scenarioName: string): string {
   const time = startedAt.toISOString().slice(0, 19).replaceAll(':', '-');
   const name = path
     .basename(scenarioName)
@@ -165,7 +164,7 @@ const fileProblems: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 };
 
-export function fileProblem(error: unknown): string {
+export function describeFileError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return fileProblems[code ?? ''] ?? code ?? message;
 }

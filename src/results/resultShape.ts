@@ -3,7 +3,7 @@ import { azureServices } from '../base/serviceTraits';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { EstimateLoad } from '../capacity/model';
 import { isMetric, type Rule } from '../base/slo';
-import { mostBlocks, type StoredBlocks } from '../measure/latencyBlocks';
+import { maximumBlocks, type StoredBlocks } from '../measure/latencyBlocks';
 import {
   comparedKeys,
   type Change,
@@ -16,7 +16,7 @@ import {
 import type { OutlyingRepeat, RepeatedStep } from '../measure/compare/repeats';
 import type { LatencySummary } from '../measure/latencySummary';
 import {
-  mostObserved,
+  maximumSeries,
   type Observed,
   type ObservedFinding,
   type ObservedSeries,
@@ -273,7 +273,7 @@ const pushed = optional(
 );
 /** Entries of a mix; a scenario has fewer. */
 const mostEntries = 100;
-const blocks = of<StoredBlocks>()('seconds', { counts: list(text, mostBlocks) });
+const blocks = of<StoredBlocks>()('seconds', { counts: list(text, maximumBlocks) });
 const stepNumbers =
   `index seconds ${messageNumbers} agentsComplete? clockErrorUs? clockJumps?` as const;
 const step = of<StepSummary>()(stepNumbers, {
@@ -445,7 +445,7 @@ const observed = named({
       steps: list(of<ObservedStep>()('index mean max last'), 10_000),
       ...{ points: list(pair, 10_000), everyS: optional(number) },
     } satisfies Readonly<Record<keyof ObservedSeries, Shape>>),
-    mostObserved,
+    maximumSeries,
   ),
   findings: list(
     of<ObservedFinding>()('step fromS value', { code: oneOf(findingCodes), name: text }),
@@ -522,7 +522,7 @@ const progress = of<StepProgress>()(
     ...{ over: flag, verdict: optional(verdictStatus) },
     ...{ latencyUs: latency, judgedUs: optional(judged) },
     waiting: optional(of<Waiting>()('oldestS silentS')),
-    // Earlier versions wrote other members; see `sampleOf`.
+    // Earlier versions wrote other members; see `parseSample`.
     missed: optional(
       named({ message: optional(text), words: optional(words), isFinal: optional(flag) }),
     ),
@@ -540,8 +540,8 @@ const interval = of<NonNullable<Snapshot['interval']>>()(
 
 /** Values of a moment by names, as many as there are series. */
 const values: Shape = (value, at) =>
-  Object.keys(value ?? {}).length > mostObserved
-    ? wrong(at, `an object of at most ${mostObserved}`)
+  Object.keys(value ?? {}).length > maximumSeries
+    ? wrong(at, `an object of at most ${maximumSeries}`)
     : record(number)(value, at);
 
 /** What the readers of one line of `samples.jsonl` rely on. */

@@ -14,22 +14,23 @@ import type { Stats } from 'node:fs';
 
 /** Files that a scenario or a tool names: judged by where they lie, not by how they are written. */
 
-/** Of a relative path: that it does not lead up. */
 const isInside = (way: string): boolean => !/^\.\.(?:[\\/]|$)/.test(way) && !path.isAbsolute(way);
 
 /** The way to a file of a folder without links and dots; undefined when it lies elsewhere. @throws what the system says */
-export async function wayInside(folder: string, name: string): Promise<string | undefined> {
+export async function relativePathInside(
+  folder: string,
+  name: string,
+): Promise<string | undefined> {
   const [root, file] = await Promise.all([realpath(folder), realpath(path.resolve(folder, name))]);
   const way = path.relative(root, file);
   return isInside(way) ? way : undefined;
 }
 
 /**
- * Opens for reading. A name that stays below the folder has to lead there, too: who hands over a folder could put
- * a link to any file of its readers into it.
+ * A name below the folder has to lead there: a folder from somebody else may hold a link to any file of its reader.
  * @throws ExpectedError `scenario-file` for such a link, else what the system says
  */
-export async function openNamed(folder: string, name: string): Promise<FileHandle> {
+export async function openInFolder(folder: string, name: string): Promise<FileHandle> {
   const file = path.resolve(folder, name);
   const handle = await open(file, 'r');
   try {
@@ -47,7 +48,7 @@ export async function openNamed(folder: string, name: string): Promise<FileHandl
 
 /** By what was opened: the link may lead elsewhere by now. */
 async function liesInside(handle: FileHandle, folder: string, name: string): Promise<boolean> {
-  const way = await wayInside(folder, name);
+  const way = await relativePathInside(folder, name);
   if (way === undefined) return false;
   const [opened, there] = await Promise.all([
     handle.stat({ bigint: true }),

@@ -3,7 +3,7 @@ import { isAzure } from '../base/serviceTraits';
 import type { RunSummary } from '../measure/summary';
 import type { Plan } from '../plan/plan';
 import type { CompleteOptions } from '../results/completeResult';
-import type { writeCounters } from '../results/counters/counterFile';
+import type { writeCounterFile } from '../results/counters/counterFile';
 import type { Result } from '../results/result';
 import { ResultFolder } from '../results/resultFolder';
 import { scenarioCopy } from '../results/scenarioCopy';
@@ -46,7 +46,7 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
     scenario: Scenario,
     options: CompleteOptions,
   ) => Promise<Result>;
-  readonly writeCounters: typeof writeCounters;
+  readonly writeCounters: typeof writeCounterFile;
   readonly workerScript: string;
 }
 

@@ -1,19 +1,19 @@
 import path from 'node:path';
 import { Emitter, type Event } from '../base/async';
-import { type Snapshot, HeldSnapshots, type Packing } from '../measure/snapshot';
+import { type Snapshot, SnapshotHistory, type TextCompression } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
-import { readCalibrations, calibrationOf, keepCalibration } from '../results/historyFiles';
+import { readCalibrations, calibrationFromResult, saveCalibration } from '../results/historyFiles';
 import { searchStepOf } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/run';
 import { SearchedSteps } from '../engine/lead/stepSource';
 import { type PreparedRun, type RunParts, folderIn } from './prepareRun';
 import type { Shell, RunRequest } from './shell';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { observedOf, type Observed } from '../measure/observed';
-import type { writeCounters } from '../results/counters/counterFile';
-import { fileProblem, type ResultFolder } from '../results/resultFolder';
+import { summarizeObserved, type Observed } from '../measure/observed';
+import type { writeCounterFile } from '../results/counters/counterFile';
+import { describeFileError, type ResultFolder } from '../results/resultFolder';
 import type { Observer } from './observe/openObserver';
 
 /** {@link prepareRun} leads from a scenario to an open target, and this from its start to its stored result. */
@@ -123,11 +123,11 @@ async function observedOver(
 ): Promise<Observed | undefined> {
   const [from, to] = [new Date(startedAt), new Date(endedAt)];
   const late = (await observer?.late(from, to)) ?? [];
-  return observedOf(snapshots, observer?.problems(), late, from.getTime());
+  return summarizeObserved(snapshots, observer?.problems(), late, from.getTime());
 }
 
 /** A minute of snapshots, which repeat their names, has 80 KB as text and some 10 KB as this, and takes half a millisecond. */
-export const deflated: Packing = {
+export const deflated: TextCompression = {
   // Copied: what zlib gives back stands in 16 KB of memory, however short it is.
   pack: (text) => Uint8Array.from(deflateRawSync(text, { level: 1 })),
   unpack: (packed) => inflateRawSync(packed).toString('utf8'),
@@ -136,7 +136,7 @@ export const deflated: Packing = {
 /** What is measured of a run, from the first snapshot to the last: shown, and kept in its folder. */
 export class SnapshotStore {
   /** For as long as the run lasts, of which it is the only part that grows. */
-  private readonly held = new HeldSnapshots(deflated);
+  private readonly held = new SnapshotHistory(deflated);
   private readonly emitter = new Emitter<Snapshot>();
   readonly onSnapshot = this.emitter.event;
   private problem: string | undefined;
@@ -186,7 +186,7 @@ export async function keepResult(
   measured: Result,
   run: MeasuredRun,
   shell: Pick<Shell, 'say' | 't'>,
-  counters: typeof writeCounters,
+  counters: typeof writeCounterFile,
 ): Promise<FinishedRun> {
   const result = await run.snapshots.observed(measured);
   const beside = path.dirname(run.folder.path);
@@ -211,14 +211,14 @@ async function calibrate(
   directory: string,
   shell: Pick<Shell, 'say' | 't'>,
 ): Promise<void> {
-  const made = calibrationOf(result, path.basename(title));
+  const made = calibrationFromResult(result, path.basename(title));
   if (made === undefined) return;
   try {
-    await keepCalibration(directory, made);
+    await saveCalibration(directory, made);
   } catch (error) {
     shell.say(
       'warning',
-      shell.t('What Unit {0} carried was not kept: {1}.', made.unit, fileProblem(error)),
+      shell.t('What Unit {0} carried was not kept: {1}.', made.unit, describeFileError(error)),
     );
   }
 }
@@ -228,7 +228,7 @@ async function store(
   result: Result,
   { folder, request, startedAt, snapshots }: MeasuredRun,
   shell: Pick<Shell, 'say' | 't'>,
-  counters: typeof writeCounters,
+  counters: typeof writeCounterFile,
 ): Promise<FinishedRun> {
   /** False when it cannot be written. */
   const write = async (to: ResultFolder, what: Result): Promise<boolean> => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { joinWords, say, sentence, type Words } from '../base/sentence';
 import { fill, english, type Translate } from '../base/text';
 import { formatBytes, formatCount, formatDurationMs, plural } from '../base/units';
-import { emulatedBy, type Emulated, type Result } from '../results/result';
+import { emulationKind, type EmulationKind, type Result } from '../results/result';
 import type { StepProgress, Snapshot } from '../measure/snapshot';
 import type { RunSummary } from '../measure/summary';
 import type { Dialect, Scenario, ScenarioEntry } from '../scenario/scenario';
@@ -19,7 +19,7 @@ import { streamsOf } from '../usecases/registry';
 import { payloadOf } from '../usecases/useCase';
 import { callsEachInterval } from '../usecases/sessionSteps';
 import { emulatedTexts, howTexts } from '../measure/show/panelStrings';
-import { folderOf, readSamples, type StoredRun } from '../results/readResult';
+import { runFolder, readSamples, type StoredRun } from '../results/readResult';
 import { samplesFile } from '../results/resultFolder';
 import { formatBandwidth } from '../capacity/capacityWords';
 import { stepRates } from '../capacity/load/loadOf';
@@ -118,9 +118,9 @@ type Driven = Pick<
 export function marksOf(
   scenario: Driven & Pick<Scenario, 'service'>,
   target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },
-  texts: HowTexts & Readonly<Record<Emulated, string>> = { ...howTexts, ...emulatedTexts },
+  texts: HowTexts & Readonly<Record<EmulationKind, string>> = { ...howTexts, ...emulatedTexts },
 ): string {
-  const emulated = emulatedBy(target, scenario.service);
+  const emulated = emulationKind(target, scenario.service);
   return [emulated === undefined ? '' : texts[emulated], howWords(scenario, target.dialect, texts)]
     .filter((words) => words !== '')
     .join(', ');
@@ -182,7 +182,7 @@ export function samplesEndWords(
 /** The same for a stored run; none for one that was interrupted, of which nobody knows the end, or has no samples at all. */
 export async function samplesProblem(run: StoredRun): Promise<string | undefined> {
   if (run.kind === 'interrupted') return undefined;
-  const file = path.join(folderOf(run), samplesFile);
+  const file = path.join(runFolder(run), samplesFile);
   const last = (await lastOf(file, tailBytes)) ?? (await lastOf(file));
   return last && samplesEndWords(run.result, last);
 }

@@ -4,8 +4,8 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { openNamed } from '../results/safeFiles';
-import { fileProblem } from '../results/resultFolder';
+import { openInFolder } from '../results/safeFiles';
+import { describeFileError } from '../results/resultFolder';
 
 const inputName = '<stdin>';
 
@@ -129,7 +129,7 @@ const readScenarioFile = (file: string): Promise<string> =>
 
 /** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openNamed` */
 export const readNamedFile = (folder: string, name: string, most = mostBytes): Promise<string> =>
-  readText(path.resolve(folder, name), most, () => openNamed(folder, name));
+  readText(path.resolve(folder, name), most, () => openInFolder(folder, name));
 
 /** Without byte order mark. @throws ExpectedError `scenario-file` */
 function textOf(file: string, bytes: Uint8Array): string {
@@ -198,7 +198,7 @@ async function readText(
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
       throw new ExpectedError('scenario-file', `There is no file ${file}.`, { cause: error });
-    throw notReadable(file, fileProblem(error));
+    throw notReadable(file, describeFileError(error));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Snapshot } from '../measure/snapshot';
 import type { Bus } from '../agents/bus/bus';
 import type { RunTitle } from '../agents/messages';
 import { viewRun } from '../agents/view/viewRun';
-import type { writeCounters } from '../results/counters/counterFile';
+import type { writeCounterFile } from '../results/counters/counterFile';
 import { keepResult, SnapshotStore, type FinishedRun } from './runSession';
 import type { Observer } from './observe/openObserver';
 import { firstFolder } from './prepareRun';
@@ -37,7 +37,7 @@ interface RunElsewhere {
 
 export interface ViewParts {
   readonly parseScenario: ScenarioParser;
-  readonly writeCounters: typeof writeCounters;
+  readonly writeCounters: typeof writeCounterFile;
   /** Of who has started the run from here: reads metrics of its server; the text of a run is not asked for that. */
   readonly observe?: () => Promise<Observer | undefined>;
 }

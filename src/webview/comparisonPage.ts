@@ -7,9 +7,18 @@ import type {
 } from '../messages/panel';
 import { formatCount } from '../base/units';
 import type { Change, ComparedStep, Comparison } from '../measure/compare/comparison';
-import { comparedRows, decidingStep, otherReasons } from '../measure/compare/comparisonWords';
+import {
+  comparisonRows,
+  headlineStep,
+  remainingComparisonReasons,
+} from '../measure/compare/comparisonWords';
 import { percentWords, timeLabel } from '../measure/show/chartWords';
-import { axisShares, percentilePlace, placed, shareAt } from '../measure/latencySummary';
+import {
+  axisShares,
+  percentileAxisPosition,
+  toAxisPoints,
+  shareAtPosition,
+} from '../measure/latencySummary';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import { alignedCurves } from './charts/chartFrame';
 import { createPairCard, type PairView } from './charts/pairChart';
@@ -48,7 +57,7 @@ function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
 
 /** The step that is asked for, else the one that decided. */
 const stepOf = ({ comparison }: ShownComparison, wanted?: number): ComparedStep | undefined =>
-  comparison.steps.find(({ index }) => index === wanted) ?? decidingStep(comparison);
+  comparison.steps.find(({ index }) => index === wanted) ?? headlineStep(comparison);
 
 function createHeader(all: readonly ShownComparison[], strings: PanelStrings, send: Send) {
   // The newest run is what people ask about.
@@ -112,7 +121,7 @@ function createCards(strings: PanelStrings) {
         table.body.replaceChildren(stepTable(step, name, names, strings));
       }
       const { differences } = comparison;
-      const left = otherReasons(comparison);
+      const left = remainingComparisonReasons(comparison);
       reasons.show(left.length > 0);
       reasons.body.replaceChildren(element('ul', ...left.map((each) => element('li', each))));
       differs.body.replaceChildren(
@@ -135,7 +144,7 @@ function stepTable(
   strings: PanelStrings,
 ): HTMLElement {
   const place = tablePlace(name);
-  const rows = comparedRows(step).map(({ name: measure, a, b, change, interval, verdict }) => {
+  const rows = comparisonRows(step).map(({ name: measure, a, b, change, interval, verdict }) => {
     const changed = verdict === undefined ? change : markedChange(change, verdict);
     return [measure, a, b, changed, interval];
   });
@@ -178,13 +187,13 @@ function spectraView(
   strings: PanelStrings,
 ): PairView | undefined {
   if (spectra.every((points) => points.length === 0)) return undefined;
-  const { places, values } = alignedCurves(spectra.map(placed));
-  const marks = axisShares.map(percentilePlace);
+  const { places, values } = alignedCurves(spectra.map(toAxisPoints));
+  const marks = axisShares.map(percentileAxisPosition);
   return {
     title: fill(strings.spectra, formatCount(step)),
     ...{ names, places, marks, head: strings.share },
     ...{ a: values[0]!, b: values[1]! },
-    label: (place) => percentWords(shareAt(place)),
+    label: (place) => percentWords(shareAtPosition(place)),
   };
 }
 

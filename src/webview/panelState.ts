@@ -1,12 +1,12 @@
 import {
-  fromColumns,
+  columnsToSnapshots,
   mostSnapshots,
   thinSnapshots,
-  withoutDetails,
+  dropDetails,
   type Snapshot,
   type StepProgress,
 } from '../measure/snapshot';
-import { stepBands, withLate } from '../measure/show/timeSeries';
+import { stepBands, addLateSeries } from '../measure/show/timeSeries';
 import type { AgentProgress } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../messages/panel';
 import type { PanelStrings } from '../measure/show/panelStrings';
@@ -61,12 +61,12 @@ const runOf = ({
 }: ToPanel & { type: 'hydrate' }): ShownRun =>
   withResult({
     ...{ result: undefined, ...shown, kind: 'run', strings: strings as PanelStrings },
-    ...{ snapshots: fromColumns(seconds), agents: seconds.agents },
+    ...{ snapshots: columnsToSnapshots(seconds), agents: seconds.agents },
   });
 
 const withResult = (state: ShownRun): ShownRun => ({
   ...state,
-  snapshots: withLate(state.snapshots, state.result?.observed),
+  snapshots: addLateSeries(state.snapshots, state.result?.observed),
 });
 
 function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
@@ -78,7 +78,7 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   // Of a step that goes on only the newest are asked for more than charts draw; the last of them is what charts go on from.
   const [passed, newer] = state.snapshots.slice(-2);
   if (passed?.step && newer && passed.step.index === newer.step?.index)
-    all[all.length - 3] = withoutDetails(passed);
+    all[all.length - 3] = dropDetails(passed);
   const snapshots = all.length >= 2 * mostSnapshots ? thinSnapshots(all) : all;
   return { ...state, agents, snapshots };
 }

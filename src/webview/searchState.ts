@@ -1,8 +1,8 @@
 import { isTimeMetric } from '../base/objectives/percentile';
 import { fill } from '../base/text';
 import { latencyWords, formatCount, formatShare } from '../base/units';
-import { shownLatency } from '../measure/latencySummary';
-import { searchTexts } from '../measure/show/panelTables';
+import { shownPercentiles } from '../measure/latencySummary';
+import { searchKindTexts } from '../measure/show/panelTables';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import type { BrokenObjective, SearchKind, SearchStep, SearchSummary } from '../base/searchSummary';
 import type { ShownRun } from './panelState';
@@ -27,7 +27,7 @@ export function searchOf({ result, snapshots, run }: ShownRun): ShownSearch | un
     const { index, outstanding, verdict, over } = step;
     // A snapshot between two steps names the new value beside the old step.
     const value = steps.get(index)?.value ?? search.value;
-    const latency = shownLatency(step);
+    const latency = shownPercentiles(step);
     steps.set(index, {
       ...{ index, value, status: verdict ?? 'incomplete', lost: over ? outstanding : 0 },
       ...{ p50: latency?.p50 ?? null, p99: latency?.p99 ?? null },
@@ -42,7 +42,8 @@ export function searchOf({ result, snapshots, run }: ShownRun): ShownSearch | un
   };
 }
 
-export const kindWord = (of: SearchKind, strings: PanelStrings): string => strings[searchTexts[of]];
+export const kindWord = (of: SearchKind, strings: PanelStrings): string =>
+  strings[searchKindTexts[of]];
 
 /** `681 senders`. */
 export const searchValue = (of: SearchKind, value: number, strings: PanelStrings): string =>

@@ -1,11 +1,11 @@
 import { fill } from '../base/text';
 import { latencyWords, formatCount, formatShare } from '../base/units';
-import { stallOf } from '../measure/judge/stepWatches';
+import { detectStall } from '../measure/judge/stepWatches';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
-import { silentAgents } from '../measure/show/agentTable';
-import { thisMachineWords, timeLeftWords } from '../measure/show/chartWords';
+import { silentAgentSentences } from '../measure/show/agentTable';
+import { generatorPartWords, timeLeftWords } from '../measure/show/chartWords';
 import { endedLosses, type ShownRun } from './panelState';
 import { searchValue } from './searchState';
 
@@ -76,15 +76,15 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
   }
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
-  const stall = stallOf(step);
+  const stall = detectStall(step);
   // Where nothing arrives, that nothing is lost would say too much.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
   const stallText = stall?.kind === 'silent' ? strings.stalled : strings.fallsBehind;
   const within = stall ? strings.withinOfCame : strings.within;
-  const ours = thisMachineWords(step, strings['lateness.part']);
+  const ours = generatorPartWords(step, strings['lateness.part']);
   const p99 = [latencyWords(step.latencyUs.p99), ...(ours === undefined ? [] : [ours])].join(', ');
   const latency = fill(within, '99', p99);
-  const silent = silentAgents(agents, strings);
+  const silent = silentAgentSentences(agents, strings);
   const parts = [
     when,
     ...(missed ? [missed] : []),

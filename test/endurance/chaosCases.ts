@@ -1,7 +1,7 @@
 /** Runs through a link with faults, one or several at once, each repeatable by its seed. */
 import assert from 'node:assert/strict';
 import { seededRandom, type Random } from '../../src/base/random';
-import { sampleOf } from '../../src/results/readResult';
+import { parseSample } from '../../src/results/readResult';
 import type { Result } from '../../src/results/result';
 import { startFaultProxy, type Faults } from '../fakes/faultProxy';
 import { withHubHere } from '../fakes/loadHub';
@@ -177,7 +177,7 @@ export function codeOf({ ending, verdict }: Result): number {
 function assertKept(folder: CliFolder, { id }: Result): void {
   const lines = folder.read('out', id, 'samples.jsonl').split('\n');
   assert.equal(lines.pop(), '', 'the last line is whole');
-  for (const line of lines) assert.ok(sampleOf(line) !== undefined, `no sample: ${line}`);
+  for (const line of lines) assert.ok(parseSample(line) !== undefined, `no sample: ${line}`);
 }
 
 async function assertShown(folder: CliFolder): Promise<void> {

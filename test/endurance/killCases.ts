@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { runTests } from '@vscode/test-electron';
 import { seededRandom } from '../../src/base/random';
 import type { Snapshot } from '../../src/measure/snapshot';
-import { sampleOf } from '../../src/results/readResult';
+import { parseSample } from '../../src/results/readResult';
 import type { Result } from '../../src/results/result';
 import { startFaultProxy, type FaultProxy } from '../fakes/faultProxy';
 import type { CliProcess, CliResult } from '../fakes/loadCli';
@@ -194,7 +194,7 @@ function samplesIn(file: string): Snapshot[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   assert.equal(lines.pop(), '', 'the last line is whole');
   const samples = lines.map((line) => {
-    const sample = sampleOf(line);
+    const sample = parseSample(line);
     assert.ok(sample !== undefined, `no sample: ${line}`);
     return sample;
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { sampleOf } from '../../src/results/readResult';
+import { parseSample } from '../../src/results/readResult';
 import { startHubHere, type HubHere } from '../fakes/loadHub';
 import { sideBySide } from '../fakes/sideBySide';
 import { withFolder } from '../load/cliFolder';
@@ -77,7 +77,7 @@ describe('a system time that is stepped', function () {
         const lastedMs = Date.parse(result.endedAt) - Date.parse(result.startedAt);
         assert.ok(lastedMs > 3000 && lastedMs <= tookMs, `${lastedMs} of ${tookMs} ms`);
         const lines = folder.read('out', result.id, 'samples.jsonl').trimEnd().split('\n');
-        const times = lines.map((line) => sampleOf(line)!.atMs);
+        const times = lines.map((line) => parseSample(line)!.atMs);
         assert.deepEqual(
           times,
           [...times].sort((a, b) => a - b),

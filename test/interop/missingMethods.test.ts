@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { verdictSentence } from '../../src/measure/show/verdictSentence';
 import { completeResult } from '../../src/results/completeResult';
-import { adviceOn } from '../../src/measure/judge/hubComplaint';
+import { adviceForError } from '../../src/measure/judge/hubComplaint';
 import { askHub } from '../../src/wire/connect/probeHub';
 import { endpointOf } from '../fakes/endpoint';
 import { loadRun, scenarioOf, scenarioText, type LoadTest } from '../load/loadRun';
@@ -24,7 +24,7 @@ describe('hubs of ASP.NET Core that are not made for a benchmark', function () {
     const said = verdictSentence({ ...run, verdict, scenario });
     return [
       said,
-      adviceOn(
+      adviceForError(
         'invocation',
         run.errorExamples.map(({ text }) => text),
       ),

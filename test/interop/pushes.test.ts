@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { measuredLoadOf, recommend } from '../../src/capacity/judge/recommend';
-import { recommendRun } from '../../src/results/completeResult';
+import { recommendUnits } from '../../src/results/completeResult';
 import {
   assertUndisturbed,
   loadRun,
@@ -103,7 +103,7 @@ describe('a hub in ASP.NET Core that calls its clients on its own', function () 
 
       // By hand: what is expected of the answers, and all that was pushed; a whisper is billed as two messages of 2 KB.
       const model = { measuredLoadOf, recommend };
-      const made = recommendRun(scenario, { ...result, verdict: step.verdict }, {}, model);
+      const made = recommendUnits(scenario, { ...result, verdict: step.verdict }, {}, model);
       assert.ok('value' in made, JSON.stringify(made));
       const { outbound, billing } = made.value;
       const pushed = hub.Price + hub.Presence + hub.Whisper;

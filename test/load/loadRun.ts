@@ -8,7 +8,7 @@ import type {
   StepSummary,
   Verdict,
 } from '../../src/measure/summary';
-import { generatorCodes, judgeRun } from '../../src/measure/judge/verdict';
+import { generatorReasonCodes, judgeRun } from '../../src/measure/judge/verdict';
 import { buildPlan } from '../../src/plan/buildPlan';
 import type { Run } from '../../src/engine/lead/run';
 import { startRun } from '../../src/engine/lead/startRun';
@@ -145,7 +145,7 @@ export async function runScenario(
 
 /** What a run or a step has missed: the codes of its reasons, without those that a busy machine adds. */
 export const missedBy = ({ verdict }: { readonly verdict: Verdict }): string[] =>
-  verdict.reasons.map(({ code }) => code).filter((code) => !generatorCodes.has(code));
+  verdict.reasons.map(({ code }) => code).filter((code) => !generatorReasonCodes.has(code));
 
 /** The run's only step. */
 export function onlyStep({ steps }: RunSummary): StepSummary {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stallText } from '../../src/cli/views/runView';
 import type { Snapshot } from '../../src/measure/snapshot';
-import { stallOf } from '../../src/measure/judge/stepWatches';
+import { detectStall } from '../../src/measure/judge/stepWatches';
 import { withHub } from '../fakes/loadHub';
 import { assertExact, loadRun, onlyStep } from './loadRun';
 
@@ -19,11 +19,11 @@ describe('a stall', () => {
       });
       // Ten senders, one message in 100 ms, ten receivers.
       assertExact(onlyStep(run), 400, 4000);
-      const stalled = snapshots.filter(({ step }) => step !== undefined && stallOf(step)?.kind);
+      const stalled = snapshots.filter(({ step }) => step !== undefined && detectStall(step)?.kind);
       assert.ok(stalled.length > 0, 'nothing was reported');
       for (const snapshot of stalled) {
         const { waiting, expected, received } = snapshot.step!;
-        const { kind, count } = stallOf(snapshot.step!)!;
+        const { kind, count } = detectStall(snapshot.step!)!;
         assert.equal(count, expected - received);
         if (kind === 'behind') continue;
         assert.match(stallText(snapshot)!, /^no delivery for \d+\.\d s, [\d,]+ waiting$/);
@@ -33,7 +33,7 @@ describe('a stall', () => {
         const counts = before.filter(({ atMs }) => atMs <= snapshot.atMs);
         assert.deepEqual([...new Set(counts.map(({ step }) => step!.received))], [received]);
       }
-      assert.ok(stalled.some(({ step }) => stallOf(step!)!.kind === 'silent'));
+      assert.ok(stalled.some(({ step }) => detectStall(step!)!.kind === 'silent'));
       assert.equal(snapshots.at(-1)?.step?.waiting, undefined);
     }));
 });

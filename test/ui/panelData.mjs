@@ -8,12 +8,12 @@ const require = createRequire(import.meta.url);
 const built = (file) => require(path.resolve('out', file));
 const { LatencyHistogram } = built('src/measure/histogram.js');
 const { judgeStep } = built('src/measure/judge/verdict.js');
-const { repeatsOf } = built('src/measure/compare/repeats.js');
+const { summarizeRepeats } = built('src/measure/compare/repeats.js');
 const { searchSentence } = built('src/measure/show/searchSentence.js');
 const { searchSample } = built('test/fakes/searchSample.js');
 const { completeResult } = built('src/results/completeResult.js');
 const { spectraOf, toPanelResult } = built('src/extension/panel/panelSession.js');
-const { observedOf } = built('src/measure/observed.js');
+const { summarizeObserved } = built('src/measure/observed.js');
 const {
   observedAt,
   sampleAgents,
@@ -291,7 +291,7 @@ function repeated(recording) {
     index: at + 1,
     latencyUs: { ...first.latencyUs, p99: Math.round(first.latencyUs.p99 * factor) },
   }));
-  return { ...recording, result: { ...recording.result, repeats: repeatsOf(again, 1) } };
+  return { ...recording, result: { ...recording.result, repeats: summarizeRepeats(again, 1) } };
 }
 
 /** A run that was compared with an earlier one. */
@@ -358,7 +358,7 @@ function withServer({ snapshots, result, ...recording }) {
     ...snapshot,
     ...(snapshot.step && { observed: observedAt(snapshot.step.elapsedS) }),
   }));
-  const observed = observedOf(seen, [
+  const observed = summarizeObserved(seen, [
     'http://localhost:5001/metrics could not be read (no answer).',
   ]);
   const sentence = `${result.sentence}; the server's thread-pool queue grew from second 15 on`;
@@ -384,7 +384,7 @@ function withService({ snapshots, result, ...recording }) {
   return {
     ...recording,
     snapshots,
-    result: { ...result, observed: observedOf(snapshots, [], late) },
+    result: { ...result, observed: summarizeObserved(snapshots, [], late) },
   };
 }
 

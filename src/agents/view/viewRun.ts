@@ -1,7 +1,7 @@
 import { deferred, inBackground, type Disposable, Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
-import { resultOf, sampleOf } from '../../results/readResult';
+import { parseResult, parseSample } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { type Bus, LogWriter } from '../bus/bus';
 import {
@@ -146,7 +146,7 @@ export async function viewRun(
     if (message.type === 'gathered') viewer.gathered?.(message.nodes, message.agents);
     else if (message.type === 'title') viewer.title(message);
     else if (message.type === 'snapshot') {
-      const snapshot = sampleOf(message.snapshot);
+      const snapshot = parseSample(message.snapshot);
       if (snapshot !== undefined) viewer.snapshot(snapshot);
     } else if (message.type === 'result') {
       text = message.isFirst ? message.text : text + message.text;
@@ -175,7 +175,7 @@ export async function viewRun(
   try {
     const result = await (left ? Promise.race([whole, left]) : whole);
     await bus.ask(subjects.seen, '', answerWithinMs);
-    return resultOf(result, `The result of run ${run}`);
+    return parseResult(result, `The result of run ${run}`);
   } catch (error) {
     if (isOver(error)) await bus.ask(subjects.seen, '', answerWithinMs);
     throw error;

@@ -16,7 +16,7 @@ import { busTraits, type BusFlags } from '../openBus';
 import { printable } from '../views/line';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { readBounded } from '../../results/readResult';
+import { readFileBounded } from '../../results/readResult';
 import { replaceFile } from '../../results/safeFiles';
 
 /** Asks for a yes after all was shown. @throws ExpectedError `not-confirmed` where nobody can be asked */
@@ -108,7 +108,7 @@ async function areAgreed(hashes: readonly string[], env: Env): Promise<boolean> 
 }
 
 async function readAgreed(file: string | undefined): Promise<string[]> {
-  const text = file === undefined ? '' : await readBounded(file).catch(() => '');
+  const text = file === undefined ? '' : await readFileBounded(file).catch(() => '');
   return text.split('\n').filter(Boolean);
 }
 

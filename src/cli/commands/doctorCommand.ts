@@ -1,7 +1,7 @@
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
 import { jsonDocument } from '../../base/text';
-import { adviceOn } from '../../measure/judge/hubComplaint';
+import { adviceForError } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../engine/lead/machineLimits';
 import {
   hubCode,
@@ -117,7 +117,7 @@ async function examine(
     return { ...probe, snippet: hubCode(deps.serverScript, dialect, classic) };
   }
   const { classic, errorClass, message } = probe;
-  const advised = { ...probe, advice: adviceOn(errorClass, [message]) };
+  const advised = { ...probe, advice: adviceForError(errorClass, [message]) };
   if (errorClass !== 'notFound' && classic !== true) return advised;
   const { recordLatency, streams } = contractMethods();
   const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;

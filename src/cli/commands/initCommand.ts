@@ -9,7 +9,7 @@ import { exitCode } from '../exitCode';
 import type { ProcessIo } from '../io';
 import path from 'node:path';
 import { createFile, replaceFile } from '../../results/safeFiles';
-import { fileProblem } from '../../results/resultFolder';
+import { describeFileError } from '../../results/resultFolder';
 
 interface InitFlags {
   /** Absent: one that the service runs by itself. */
@@ -72,7 +72,7 @@ export async function writeMade(
     await (force ? replaceFile : createFile)(path.resolve(cwd, file), text);
   } catch (cause) {
     const system = (cause as NodeJS.ErrnoException).code;
-    const why = system === 'ENOENT' ? 'there is no such folder' : fileProblem(cause);
+    const why = system === 'ENOENT' ? 'there is no such folder' : describeFileError(cause);
     const message = system === 'EEXIST' ? takenWords(file) : `${file} cannot be written: ${why}.`;
     throw new ExpectedError(code, message, { cause });
   }

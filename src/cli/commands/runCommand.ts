@@ -6,9 +6,9 @@ import { english, jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
 import { formatDurationMs, formatUtcTime } from '../../base/units';
 import { verdictSentence } from '../../measure/show/verdictSentence';
-import type { BaselineQuestion, FoundBaseline } from '../../results/compare/baseline';
+import type { BaselineRequest, FoundBaseline } from '../../results/compare/baseline';
 import type { Override } from '../../scenario/read/overrides';
-import { openNamed } from '../../results/safeFiles';
+import { openInFolder } from '../../results/safeFiles';
 import type { Result } from '../../results/result';
 import { scenarioCopy } from '../../results/scenarioCopy';
 import { missingForScenario } from '../../engine/lead/machineLimits';
@@ -83,7 +83,7 @@ export async function runCommand(
     const { resultFilePath = usualCounterFile } = read.scenario;
     const { importCounters } = await onDemand();
     return importCounters(path.resolve(folder, resultFilePath), flags, io, () =>
-      openNamed(folder, resultFilePath),
+      openInFolder(folder, resultFilePath),
     );
   }
   if (flags.on === 'kubernetes') {
@@ -187,7 +187,7 @@ async function baselineOf(
   }
   const { findBaseline, isBaselineWord, someOf } = await onDemand();
   const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
-  const reference: BaselineQuestion['reference'] = (kind, name) => referenceValue(env, kind, name);
+  const reference: BaselineRequest['reference'] = (kind, name) => referenceValue(env, kind, name);
   const question = { which: place, directory, scenarioName: name, scenario, reference };
   const found = await findBaseline(question);
   const { passedOver = [] } = found.result ? found : {};

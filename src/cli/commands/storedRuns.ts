@@ -2,13 +2,13 @@ import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { jsonDocument } from '../../base/text';
 import type { Comparison } from '../../measure/compare/comparison';
-import { keepBaseline } from '../../results/compare/baseline';
-import { compareAll, verdictOfAll } from '../../results/compare/compareResults';
-import { countersOfRun } from '../../results/counters/counterFile';
+import { saveBaseline } from '../../results/compare/baseline';
+import { compareAll, overallVerdict } from '../../results/compare/compareResults';
+import { counterLinesOfRun } from '../../results/counters/counterFile';
 import {
   CounterSummarizer,
-  counterSummaryLines,
-  readCounters,
+  formatCounterSummary,
+  readCounterSummary,
 } from '../../results/counters/counterSummary';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -31,10 +31,10 @@ export async function showCommand(
   const run = await readResult(location);
   if (summary) {
     const summarizer = new CounterSummarizer();
-    for (const line of await countersOfRun(run)) summarizer.add(line);
+    for (const line of await counterLinesOfRun(run)) summarizer.add(line);
     const steps = run.kind === 'result' ? run.result.steps : [];
     const latencies = new Map(steps.map(({ index, latencyUs }) => [index, latencyUs]));
-    const lines = counterSummaryLines(summarizer.summary(), (epoch) => latencies.get(epoch));
+    const lines = formatCounterSummary(summarizer.summary(), (epoch) => latencies.get(epoch));
     stdout.write(ended(lines));
     return exitCode.done;
   }
@@ -70,14 +70,14 @@ export async function importCounters(
   file: string,
   { json = false }: { readonly json?: boolean },
   { stdout, stderr }: ProcessIo,
-  opening?: Parameters<typeof readCounters>[1],
+  opening?: Parameters<typeof readCounterSummary>[1],
 ): Promise<number> {
-  const { lines, cut, ...summary } = await readCounters(file, opening);
+  const { lines, cut, ...summary } = await readCounterSummary(file, opening);
   if (cut) stderr.write(`warning: the last line of ${printable(file)} is cut; it was left out\n`);
   if (summary.epochs.length === 0)
     stderr.write(`warning: ${printable(file)} ends before the first step\n`);
   stdout.write(
-    json ? jsonDocument({ file, lines, cut, ...summary }) : ended(counterSummaryLines(summary)),
+    json ? jsonDocument({ file, lines, cut, ...summary }) : ended(formatCounterSummary(summary)),
   );
   return exitCode.done;
 }
@@ -101,7 +101,7 @@ export async function compareCommand(
     [baseline, ...others].map((location) => finished(path.resolve(io.cwd, location))),
   );
   const comparisons = compareAll(first!, rest, tolerance === undefined ? {} : { tolerance });
-  const verdict = verdictOfAll(comparisons);
+  const verdict = overallVerdict(comparisons);
   io.stdout.write(written(comparisons, format, io));
   return exitCodeOfComparison(verdict);
 }
@@ -112,7 +112,7 @@ export async function baselineCommand(
   _flags: object,
   { cwd, stderr }: ProcessIo,
 ): Promise<number> {
-  const scenario = await keepBaseline(path.resolve(cwd, location));
+  const scenario = await saveBaseline(path.resolve(cwd, location));
   stderr.write(`${printable(location)} is the baseline of ${printable(scenario)} now.\n`);
   return exitCode.done;
 }
@@ -140,7 +140,7 @@ function written(
 
 /** Of several the one that decides, with all of them in `comparisons`. */
 function jsonOf(comparisons: readonly Comparison[]): object {
-  const verdict = verdictOfAll(comparisons);
+  const verdict = overallVerdict(comparisons);
   const deciding = comparisons.filter((each) => each.verdict === verdict).at(-1)!;
   return comparisons.length === 1 ? deciding : { ...deciding, comparisons };
 }

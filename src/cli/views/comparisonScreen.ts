@@ -2,10 +2,10 @@ import { formatCount } from '../../base/units';
 import type { ComparedStep, Comparison } from '../../measure/compare/comparison';
 import {
   changeMarks,
-  comparedRows,
-  type ComparedRow,
-  otherReasons,
-  stateOf,
+  comparisonRows,
+  type ComparisonRow,
+  remainingComparisonReasons,
+  comparisonState,
   type ComparisonState,
 } from '../../measure/compare/comparisonWords';
 import { wrapped, type Line, type Tone } from './line';
@@ -17,7 +17,7 @@ const tones: Readonly<Record<ComparisonState, Tone>> = {
   worse: 'bad',
   unlike: 'warn',
 };
-export const comparisonTone = (comparison: Comparison): Tone => tones[stateOf(comparison)];
+export const comparisonTone = (comparison: Comparison): Tone => tones[comparisonState(comparison)];
 const mostSteps = 10;
 const mostReasons = 10;
 const mostDifferences = 20;
@@ -28,7 +28,7 @@ const blank: Line = { text: '' };
 export function comparisonScreen(comparison: Comparison, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { a, b, sentence, steps } = comparison;
-  const left = otherReasons(comparison);
+  const left = remainingComparisonReasons(comparison);
   const earlier = steps.length - mostSteps;
   return [
     { text: `a: ${a.id}`, tone: 'dim' },
@@ -51,10 +51,10 @@ function stepLines(step: ComparedStep): Line[] {
   const { index, senders } = step;
   const place = `step ${formatCount(index)}, ${formatCount(senders)} ${senders === 1 ? 'sender' : 'senders'}`;
   const head = `${place.padEnd(24)}${'a'.padStart(12)}${'b'.padStart(12)}${'change'.padStart(12)}  95 % interval`;
-  return [{ text: head, tone: 'dim' }, ...comparedRows(step).map(rowLine), blank];
+  return [{ text: head, tone: 'dim' }, ...comparisonRows(step).map(rowLine), blank];
 }
 
-function rowLine({ name, a, b, change, interval, verdict }: ComparedRow): Line {
+function rowLine({ name, a, b, change, interval, verdict }: ComparisonRow): Line {
   const mark = verdict === undefined ? '' : changeMarks[verdict];
   const text = `  ${name.padEnd(22)}${a.padStart(12)}${b.padStart(12)}${(mark + change).padStart(12)}  ${interval}`;
   const tone: Tone | undefined =

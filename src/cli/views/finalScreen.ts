@@ -2,18 +2,18 @@ import { errorClasses, sortErrorCounts, type ErrorCounts } from '../../base/erro
 import type { Slo } from '../../base/slo';
 import { plural, formatCount, formatLatencyUs } from '../../base/units';
 import type { Estimate } from '../../capacity/model';
-import { adviceOn } from '../../measure/judge/hubComplaint';
-import { latencyAt, type LatencySummary } from '../../measure/latencySummary';
-import { otherReasons as otherDifferences } from '../../measure/compare/comparisonWords';
+import { adviceForError } from '../../measure/judge/hubComplaint';
+import { shownPercentileUs, type LatencySummary } from '../../measure/latencySummary';
+import { remainingComparisonReasons as otherDifferences } from '../../measure/compare/comparisonWords';
 import type { reports } from '../../measure/report/reportModel';
 import {
   entryRows,
-  insideAgents,
-  rowOfProgress,
-  rowOfStep,
+  latencyInsideAgents,
+  progressRow,
+  stepRow,
   type StepRow,
 } from '../../measure/show/stepColumns';
-import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
+import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { StepProgress } from '../../measure/snapshot';
 import {
   couldNotConnect,
@@ -49,7 +49,7 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
   const measured =
     search === undefined
       ? [
-          ...stepsOf(steps.map(rowOfStep), width),
+          ...stepsOf(steps.map(stepRow), width),
           ...entriesOf(steps, width),
           ...spaced(callLines(steps, width)),
           ...spaced(pushedLines(steps, width)),
@@ -144,8 +144,8 @@ function toAllLines(rows: readonly StepRow[], width: number): Line[] {
 function clockLines(rows: readonly StepRow[], width: number): Line[] {
   return rows.flatMap((row) => {
     const { index, clockErrorUs = 0, clockJumps = 0, ambiguous = 0, negative = 0 } = row;
-    const inside = insideAgents(row);
-    const p99 = inside && latencyAt(inside, 'p99');
+    const inside = latencyInsideAgents(row);
+    const p99 = inside && shownPercentileUs(inside, 'p99');
     const words = [
       ...(inside ? [`clocks may differ by ${formatLatencyUs(clockErrorUs)}`] : []),
       ...(inside && p99 !== undefined
@@ -182,7 +182,7 @@ const mostReasons = 10;
 
 function verdictLines(result: Result, width: number): Line[] {
   const { status } = result.verdict;
-  const reasons = otherReasons(result);
+  const reasons = remainingReasons(result);
   const unsaid = reasons.length - mostReasons;
   return [
     ...wrapped(
@@ -242,7 +242,7 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   const sentence = `■ interrupted; the run did not reach its end: ${seen}, ${plural(steps.length, 'step')} begun. It is not judged and gives no Units.`;
   return [
     ...(lastSample ? [{ text: connectingText(lastSample) }, blank] : []),
-    ...stepsOf(steps.map(rowOfProgress), width),
+    ...stepsOf(steps.map(progressRow), width),
     ...entriesOf(steps, width),
     ...spaced(callLines(steps, width)),
     ...spaced(pushedLines(steps, width)),
@@ -275,9 +275,11 @@ function errorLines(
       const texts = [...new Set(kept.map(({ text }) => text.slice(0, 300)))].slice(0, 3);
       return [
         ...wrapped(head, width, indent),
-        ...wrapped(indent + adviceOn(name, texts, isOwn, scenario?.service), width, indent).filter(
-          ({ text }) => text.trim() !== '',
-        ),
+        ...wrapped(
+          indent + adviceForError(name, texts, isOwn, scenario?.service),
+          width,
+          indent,
+        ).filter(({ text }) => text.trim() !== ''),
         ...texts.flatMap((text) => wrapped(`${indent}e.g. ${text}`, width, ' '.repeat(15), 'dim')),
       ];
     }),
@@ -324,7 +326,11 @@ function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
   const words = (value: number | undefined): string =>
     value === undefined ? '–' : formatLatencyUs(value);
   const bars = spectrumRows.map(([label, key, metric]): Line => {
-    const [us, sentUs, limit] = [latencyAt(due, key), latencyAt(sent, key), slo.latencyUs[metric]];
+    const [us, sentUs, limit] = [
+      shownPercentileUs(due, key),
+      shownPercentileUs(sent, key),
+      slo.latencyUs[metric],
+    ];
     const numbers = `${label.padStart(9)}${words(us).padStart(11)}${words(sentUs).padStart(12)}`;
     if (us === undefined) return { text: `${numbers}  too few deliveries`, tone: 'dim' };
     const solid = Math.round(cells(Math.min(sentUs ?? 0, us)));

@@ -3,18 +3,18 @@ import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import type { StepSummary } from '../../measure/summary';
 import { panelStrings } from '../../measure/show/panelStrings';
 import { fixedBlank, type Line, textWidth, type Tone, wrapped, cut } from './line';
-import { callRows, sessionParts, stepOfCalls } from '../../measure/show/callTable';
+import { callRows, sessionParts, lastStepWithCalls } from '../../measure/show/callTable';
 import { pushedRows } from '../../measure/show/stepColumns';
 import type { StepProgress } from '../../measure/snapshot';
 import { rowTable } from './stepTable';
 import {
-  brokenNumbers,
+  missedObjectiveNumbers,
   triedValues,
-  widthOf,
+  intervalWidth,
   type TriedValue,
 } from '../../measure/show/searchSentence';
 import type { SearchKind, SearchStep, SearchSummary } from '../../base/searchSummary';
-import { isEmpty, reports, type ReportedRun } from '../../measure/report/reportModel';
+import { isEmptyTable, reports, type ReportedRun } from '../../measure/report/reportModel';
 
 interface Shown {
   readonly most?: number;
@@ -31,7 +31,7 @@ export function callLines(
   width: number,
   { most = 40, errors = true }: Shown = {},
 ): Line[] {
-  const step = stepOfCalls(steps);
+  const step = lastStepWithCalls(steps);
   if (step === undefined) return [];
   const { head, line } = rowTable('calls', width, callRows(step));
   const columns = Math.max(40, Math.min(width, 100));
@@ -169,7 +169,7 @@ function shortWords({ broken }: SearchStep, times: string): string {
   if (broken === undefined) return `missed${times}`;
   const { metric, name, limit, value } = broken;
   const called = name ?? metric;
-  const numbers = brokenNumbers(broken);
+  const numbers = missedObjectiveNumbers(broken);
   const said =
     metric === 'backlog'
       ? ['fell ', ''].map((verb) => `${verb}${formatShare(value ?? limit)} behind`)
@@ -184,14 +184,14 @@ function shortWords({ broken }: SearchStep, times: string): string {
 /** `p99 1.1 s > 1 s`; what was lost is beyond any limit. */
 function comparedWords(
   which: string,
-  { measured, limit, side }: NonNullable<ReturnType<typeof brokenNumbers>>,
+  { measured, limit, side }: NonNullable<ReturnType<typeof missedObjectiveNumbers>>,
 ): string {
   return `${which} ${measured ?? 'lost'} ${side === 'most' ? '>' : '<'} ${limit}`;
 }
 
 /** Where the interval is wider than was asked. */
 function widthLines(search: SearchSummary): Line[] {
-  const width = widthOf(search);
+  const width = intervalWidth(search);
   if (
     width === undefined ||
     width <= search.precision ||
@@ -211,7 +211,7 @@ const leastText = 20;
 /** A table as wide as what is in it, and what is said below it; where there is no room, the last columns are left out. */
 export function reportLines(name: keyof typeof reports, run: ReportedRun, width: number): Line[] {
   const report = reports[name](run, panelStrings, mostRows);
-  if (isEmpty(report)) return [];
+  if (isEmptyTable(report)) return [];
   const { title, heads, rows, textColumns, notes, sentences } = report;
   const all = [heads, ...rows];
   const widest = heads.map((_, at) => Math.max(...all.map((row) => textWidth(row[at] ?? ''))));

@@ -2,8 +2,8 @@
 import { say } from '../../base/sentence';
 import { sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
 import { latencyWords, formatCount, formatLatencyUs } from '../../base/units';
-import { stallOf } from '../../measure/judge/stepWatches';
-import { valueWords } from '../../measure/show/searchSentence';
+import { detectStall } from '../../measure/judge/stepWatches';
+import { searchedValueWords } from '../../measure/show/searchSentence';
 import {
   callLabel,
   callRows,
@@ -14,13 +14,13 @@ import {
 import type { Phase, SearchProgress, Snapshot, StepProgress } from '../../measure/snapshot';
 import type { ConnectionSummary } from '../../measure/summary';
 import {
-  callName,
-  columnsOf,
-  smallHead,
-  tooFew,
+  callNameWithCount,
+  visibleColumns,
+  lowercaseHead,
+  tooFewMark,
   entryRows,
   pushedRows,
-  rowOfProgress,
+  progressRow,
   type StepColumn,
   type StepRow,
 } from '../../measure/show/stepColumns';
@@ -89,7 +89,7 @@ const phaseWords: Readonly<Record<Phase, string>> = {
 
 /** `no delivery for 2.1 s, 400 waiting`; undefined where deliveries come as they should. */
 export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined {
-  const stall = step && stallOf(step);
+  const stall = step && detectStall(step);
   if (!stall) return undefined;
   const count = formatCount(stall.count);
   return stall.kind === 'silent'
@@ -137,7 +137,7 @@ function statusText(snapshot: Snapshot, progress: RunProgress): string {
 
 /** `passed at 400 senders, failed at 800`, as far as a search knows. */
 function searchText({ of, low, high }: SearchProgress): string[] {
-  const passed = low === null ? [] : [`passed at ${say(valueWords({ of }, low))}`];
+  const passed = low === null ? [] : [`passed at ${say(searchedValueWords({ of }, low))}`];
   const failed = high === null ? [] : [`failed at ${formatCount(high)}`];
   return passed.length + failed.length === 0 ? [] : [[...passed, ...failed].join(', ')];
 }
@@ -145,7 +145,7 @@ function searchText({ of, low, high }: SearchProgress): string[] {
 const placeText = (index: number, count: number, search: SearchProgress | undefined): string =>
   search === undefined
     ? `step ${index} of ${formatCount(count)}: `
-    : `step ${index} with ${say(valueWords(search, search.value))}: `;
+    : `step ${index} with ${say(searchedValueWords(search, search.value))}: `;
 
 export interface RunProgress {
   readonly latest?: Snapshot;
@@ -172,7 +172,7 @@ function rowsOf(progress: RunProgress): StepRow[] {
   const { latest, steps } = progress;
   return steps.map((seen, position) => {
     const over = position < steps.length - 1 || lastStepIsOver(progress);
-    const row = rowOfProgress({ ...seen, over: seen.over || over });
+    const row = progressRow({ ...seen, over: seen.over || over });
     if (over || !latest) return row;
     const { index, senders } = seen;
     // During the warm-up the counts are those of nothing yet.
@@ -321,18 +321,20 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       const step = progress.steps[said++];
       // A run may be stopped in a warm-up.
       if (!step?.elapsedS) continue;
-      say(`${stamp} step ${row.index} done: ${wordsOf(columnsOf('log', 'steps', [row]), row)}`);
+      say(
+        `${stamp} step ${row.index} done: ${wordsOf(visibleColumns('log', 'steps', [row]), row)}`,
+      );
       for (const entry of entryRows({ ...step, over: true }))
         say(
-          `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(columnsOf('log', 'entries', [entry]), entry)}`,
+          `${stamp} step ${entry.index}, ${entry.name}: ${wordsOf(visibleColumns('log', 'entries', [entry]), entry)}`,
         );
       for (const call of callRows({ ...step, over: true }))
         say(
-          `${stamp} step ${call.index}, ${callLabel(callName(call) ?? '', call.name)}: ${wordsOf(columnsOf('log', 'calls', [call]), call)}`,
+          `${stamp} step ${call.index}, ${callLabel(callNameWithCount(call) ?? '', call.name)}: ${wordsOf(visibleColumns('log', 'calls', [call]), call)}`,
         );
       for (const row of pushedRows([step]))
         say(
-          `${stamp} step ${row.index}, pushed ${row.push!.name}: ${wordsOf(columnsOf('log', 'pushed', [row]), row)}`,
+          `${stamp} step ${row.index}, pushed ${row.push!.name}: ${wordsOf(visibleColumns('log', 'pushed', [row]), row)}`,
         );
       for (const sentence of sessionSentences([{ ...step, over: true }], panelStrings))
         say(`${stamp} ${sentence}`);
@@ -369,7 +371,7 @@ function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): st
   const row = rowsOf(progress).at(-1);
   const status = statusText(snapshot, progress);
   if (changed || !row?.current || row.latencyUs === undefined) return status;
-  const rates = columnsOf('log', 'steps', [row]).filter(
+  const rates = visibleColumns('log', 'steps', [row]).filter(
     ({ unit }) => unit === 'perSecond' || unit === 'latency',
   );
   return `${status}; ${wordsOf(rates, row)}`;
@@ -383,10 +385,10 @@ function wordsOf(columns: readonly StepColumn[], row: StepRow): string {
 function columnWords(column: StepColumn, row: StepRow): string | undefined {
   if (column.say) return column.say(row);
   const value = column.value(row);
-  const head = smallHead(column);
+  const head = lowercaseHead(column);
   if (value === undefined) return undefined;
   if (value === null) return `${head} lost`;
-  if (value === tooFew) return `${head} ${tooFew} (too few deliveries)`;
+  if (value === tooFewMark) return `${head} ${tooFewMark} (too few deliveries)`;
   if (typeof value === 'string') return `${head} ${value}`;
   if (column.unit === 'latency') return `${head} ${latencyWords(value)}`;
   return `${formatCount(value, column.terminal?.decimals)} ${head}`;

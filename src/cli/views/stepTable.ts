@@ -2,8 +2,8 @@ import { formatCount, formatLatencyUs } from '../../base/units';
 import { stepNotes } from '../../measure/report/reportModel';
 import { panelStrings } from '../../measure/show/panelStrings';
 import {
-  columnsOf,
-  smallHead,
+  visibleColumns,
+  lowercaseHead,
   type RowKind,
   type StepColumn,
   type StepRow,
@@ -19,7 +19,7 @@ const defaultWidth = 8;
 /** What the narrowest terminal shows of a note. */
 const noteColumns = 80;
 
-const titleOf = (column: StepColumn): string => column.terminal?.head ?? smallHead(column);
+const titleOf = (column: StepColumn): string => column.terminal?.head ?? lowercaseHead(column);
 
 /** A blank is between it and the column before it. */
 const widthOf = (column: StepColumn): number =>
@@ -31,7 +31,7 @@ function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColu
   const fits = (column: StepColumn): boolean => (used += widthOf(column)) < width;
   const isReplay = rows.some(({ recorded }) => recorded !== undefined);
   // What was recorded says more than which of it is answered, and there is room for one of them.
-  const all = columnsOf('terminal', of, rows).filter(
+  const all = visibleColumns('terminal', of, rows).filter(
     ({ id }) => !isReplay || id !== 'call.expected',
   );
   const isUsual = ({ whereMeasured }: StepColumn): boolean => whereMeasured !== true;

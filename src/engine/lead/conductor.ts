@@ -1,17 +1,17 @@
 /** The lead of a run: sends orders to the workers, merges their reports and judges each step. */
-import { reasonOf } from '../../measure/judge/reason';
+import { createReason } from '../../measure/judge/reason';
 import type { ErrorClass } from '../../base/errorClass';
 import { Emitter } from '../../base/async';
-import { complaintOf } from '../../measure/judge/hubComplaint';
+import { complaintText } from '../../measure/judge/hubComplaint';
 import { AbortWatch } from '../../measure/judge/abortWatch';
 import { BacklogWatch } from '../../measure/judge/stepWatches';
 import {
   connectionChecks,
-  withAborted,
-  withBacklog,
-  withConnections,
-  withoutAgents,
-  withUnsettled,
+  failByAbort,
+  judgeBacklog,
+  addConnectionVerdict,
+  judgeLostAgents,
+  judgeUnsettledMessages,
 } from '../../measure/judge/verdict';
 import type { Phase, Snapshot } from '../../measure/snapshot';
 import type { Ending, RunSummary, Verdict, VerdictReason } from '../../measure/summary';
@@ -299,11 +299,15 @@ export class Conductor implements Run {
     const slo = totals.sloFrom(plan.slo);
     const now = connectionsOf(going, this.totals, this.requested, plan);
     const growth = this.backlog?.growth();
-    const judged = this.totals.naming(totals.judge(slo), step.index, this.workers.agents?.());
+    const judged = this.totals.nameWorstAgent(
+      totals.judge(slo),
+      step.index,
+      this.workers.agents?.(),
+    );
     const asked = this.steps.withAsked?.(judged, step, totals) ?? judged;
-    const found = withConnections(withBacklog(asked, growth), now, slo);
-    const settled = withUnsettled(found, this.totals.unsettled);
-    const verdict = (totals.verdict = withoutAgents(settled, this.lostAgents.all()));
+    const found = addConnectionVerdict(judgeBacklog(asked, growth), now, slo);
+    const settled = judgeUnsettledMessages(found, this.totals.unsettled);
+    const verdict = (totals.verdict = judgeLostAgents(settled, this.lostAgents.all()));
     this.steps.over({ step, totals, verdict, growth, checks: connectionChecks(now, slo) });
     this.emit();
     return verdict;
@@ -344,7 +348,7 @@ export class Conductor implements Run {
     const { step, aborted } = this;
     if (step === undefined || aborted === undefined) return;
     const { totals } = step;
-    totals.verdict = withAborted(this.judge(step), aborted, totals.seconds);
+    totals.verdict = failByAbort(this.judge(step), aborted, totals.seconds);
     this.emit();
   }
 
@@ -444,7 +448,7 @@ export class Conductor implements Run {
       case 'sampled': {
         this.lastSampleUs = this.context.nowUs();
         this.totals.add(fact.sample);
-        this.problem ??= complaintOf(this.totals.errorExamples);
+        this.problem ??= complaintText(this.totals.errorExamples);
         const merged = this.ticks.add(fact.sample, fact.due, this.workers.alive.size);
         for (const tick of merged) this.emit(tick);
         if (fact.flush !== undefined) this.reports.note(`flush ${fact.flush}`, worker);
@@ -482,7 +486,7 @@ export class Conductor implements Run {
     const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
     if (words === undefined) return;
     if (this.step?.totals.wasSuspended === true)
-      this.end('threshold', undefined, reasonOf('targetLost', words()));
+      this.end('threshold', undefined, createReason('targetLost', words()));
     else this.end('targetLost', words);
   }
 

@@ -1,5 +1,5 @@
 import { say, sentence, type Words } from '../../base/sentence';
-import { reasonOf } from '../../measure/judge/reason';
+import { createReason } from '../../measure/judge/reason';
 import type { Event } from '../../base/async';
 import { closeMarginUs } from '../../base/message';
 import type { Snapshot, Phase, StepProgress } from '../../measure/snapshot';
@@ -17,7 +17,7 @@ import type { StartWorkers, WorkerHost } from '../../messages/worker';
 import type { SecretHider } from '../../targets/identities/rowSecrets';
 import type { IdentityCalls, SignInPasses, TargetProblems } from '../../targets/target';
 import type { StepSource } from './stepSource';
-import type { SoFar } from '../../measure/judge/abortWatch';
+import type { StepSoFar } from '../../measure/judge/abortWatch';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { totalErrors } from '../../base/errorClass';
 import type { Slo } from '../../base/slo';
@@ -30,7 +30,7 @@ import type { RateWindows } from '../../measure/total/tickMerger';
 import { sendersOf } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
 import { callsOf, isOnlyHeard, numberedNames, stepsIn } from '../../usecases/sessionSteps';
-import { lostWords, unreachedWords } from '../../measure/judge/hubComplaint';
+import { allConnectionsLostWords, couldNotConnectWords } from '../../measure/judge/hubComplaint';
 import { waits } from './waiting';
 
 export interface ConductorContext {
@@ -96,7 +96,7 @@ export function runSummary(
 ): RunSummary {
   const cutShort: Verdict = {
     status: 'incomplete',
-    reasons: [reasonOf(ending, sentence('the step was cut short'))],
+    reasons: [createReason(ending, sentence('the step was cut short'))],
   };
   const search = steps.found?.(ending, elapsedUs);
   const begun = totals.steps.filter((step) => step.seconds > 0 || step.sent > 0);
@@ -108,7 +108,7 @@ export function runSummary(
     ...(endingStack === undefined ? {} : { endingStack }),
     target,
     machine,
-    ...(workers.agents && { agents: totals.ofAgents(workers.agents()).map(atEnd) }),
+    ...(workers.agents && { agents: totals.addMeasurements(workers.agents()).map(atEnd) }),
     connections: withoutIdleLife(totals.connections(), search),
     steps: begun.map((step) => step.summary(slo, cutShort)),
     plannedSteps: steps.count,
@@ -177,7 +177,10 @@ export function measuredSeconds({ plan, measureUs }: RunningStep, nowUs: number)
 }
 
 /** As of the last report: later counts are not known yet. */
-export function soFar({ totals, measureUs }: RunningStep, connections: JudgedConnections): SoFar {
+export function soFar(
+  { totals, measureUs }: RunningStep,
+  connections: JudgedConnections,
+): StepSoFar {
   const { knownUs } = totals;
   const measuredMs = Math.max(0, knownUs - measureUs) / 1000;
   return { deliveries: totals.deliveries(), connections, knownUs, measuredMs };
@@ -242,7 +245,7 @@ export function agentsAt(
 ): Pick<Snapshot, 'agents'> {
   const agents = workers.agents?.() ?? [];
   const isDue = agents.length > 0 && tick % Math.ceil(agents.length / agentsPerTick) === 0;
-  return isDue ? { agents: totals.ofAgents(agents) } : {};
+  return isDue ? { agents: totals.addMeasurements(agents) } : {};
 }
 
 export function intervalOf(
@@ -358,12 +361,12 @@ export function targetLost(
         connected === dropped && workers.takingPart() === 0
       : recovery.deadForMs() > (plan.search ? waits.deadInSearchMs : waits.deadMs);
   if (connected === 0 || !isDead() || phase === 'closing' || phase === 'done') return undefined;
-  return () => lostWords(connected, totals.errorExamples);
+  return () => allConnectionsLostWords(connected, totals.errorExamples);
 }
 
 /** Without counts, which may still change. */
 export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): Words {
   const [, host] = /^\w+:\/\/([^/\s?#,]+)/.exec(targetUrl) ?? [];
   const isOne = !targetUrl.includes(',');
-  return unreachedWords(errorExamples, (isOne && host) || 'the target');
+  return couldNotConnectWords(errorExamples, (isOne && host) || 'the target');
 }

@@ -1,5 +1,5 @@
-import type { Growth } from '../../measure/judge/stepWatches';
-import { isOpen, withAsked } from '../../measure/judge/verdict';
+import type { LatencyGrowth } from '../../measure/judge/stepWatches';
+import { isUndecided, judgeSentLoad } from '../../measure/judge/verdict';
 import { judgedLatency } from '../../measure/latencySummary';
 import type { SearchProgress } from '../../measure/snapshot';
 import { type Ending, isDisturbance, type SloCheck, type Verdict } from '../../measure/summary';
@@ -20,7 +20,7 @@ interface StepOver {
   /** Objectives of its connections. */
   readonly checks: readonly SloCheck[];
   /** Growth of latency during the step. */
-  readonly growth?: Growth | undefined;
+  readonly growth?: LatencyGrowth | undefined;
 }
 
 export interface StepSource {
@@ -122,7 +122,7 @@ export class SearchedSteps implements StepSource {
 
   withAsked(verdict: Verdict, { measureMs }: PlanStep, { sent }: StepTotals): Verdict {
     return this.spec.of === 'rate'
-      ? withAsked(verdict, (sent * 1000) / measureMs, this.value)
+      ? judgeSentLoad(verdict, (sent * 1000) / measureMs, this.value)
       : verdict;
   }
 
@@ -151,7 +151,7 @@ export class SearchedSteps implements StepSource {
   }
 
   /** Repeats the value with a step twice as long, if the budget allows; at an end of the range always. */
-  private leaning({ measureMs }: PlanStep, { middle, limit }: Growth): StepOutcome {
+  private leaning({ measureMs }: PlanStep, { middle, limit }: LatencyGrowth): StepOutcome {
     const { from, to, budgetMs } = this.spec;
     const isEnd = this.value === from || this.value === to;
     if (!isEnd && 2 * measureMs > longestShare * budgetMs) return 'open';
@@ -185,10 +185,12 @@ function outcomeOf({ status, reasons }: Verdict): StepOutcome {
 function brokenBy(
   { checks: ofDeliveries = [], status }: Verdict,
   ofConnections: readonly SloCheck[],
-  growth: Growth | undefined,
+  growth: LatencyGrowth | undefined,
 ): BrokenObjective | undefined {
   if (status !== 'fail') return undefined;
-  const missed = [...ofDeliveries, ...ofConnections].find((each) => !each.met && !isOpen(each));
+  const missed = [...ofDeliveries, ...ofConnections].find(
+    (each) => !each.met && !isUndecided(each),
+  );
   if (missed !== undefined) {
     const { metric, name, limit, value } = missed;
     return { metric, ...(name !== undefined && { name }), limit, value };

@@ -1,6 +1,6 @@
 import { agentOfWorker, type Plan } from '../../plan/plan';
 import { groupsIn, type Population, reachesMany } from '../../plan/population';
-import type { Unsettled } from '../../measure/sample';
+import type { UnsettledMessages } from '../../measure/sample';
 import type { MembershipReport } from '../../messages/worker';
 import type { MemberChange } from './sharedMembers';
 
@@ -90,7 +90,7 @@ export class MembersElsewhere {
       this.next > this.first ? Math.max(this.ambiguousUs, ambiguousUs) : ambiguousUs;
   }
 
-  get unsettled(): Unsettled | undefined {
+  get unsettled(): UnsettledMessages | undefined {
     const { first, next, assumedSoFar } = this;
     const messages = next - first + this.guessed;
     if (messages === 0) return undefined;

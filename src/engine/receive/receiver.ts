@@ -274,7 +274,7 @@ export class Receiver implements Listening {
       (shape?.direction !== 'download' || this.moveToItem(shape, pattern, counted)) &&
       stamp.sequence <= highestSequence;
     const unmeant = isReceiver && !isMember ? 'leaving' : 'extra';
-    const arrival = meant ? this.tracker.arrived(index, stamp.source, stamp.sequence) : 'first';
+    const arrival = meant ? this.tracker.classify(index, stamp.source, stamp.sequence) : 'first';
     if (meant && moves && arrival !== 'duplicate') this.context.members.came?.(index);
     if (meant && shape !== undefined && shape.wanted < shape.items)
       this.context.streams?.arrived(entry, index, source, stamp.sequence);

@@ -8,10 +8,10 @@ import type {
   ToComparisonPanel,
 } from '../../messages/panel';
 import { comparisonSentences } from '../../measure/compare/comparisonWords';
-import { timesOf } from '../../measure/compare/resampling';
+import { p99OverTime } from '../../measure/compare/resampling';
 import type { Comparison } from '../../measure/compare/comparison';
 import type { StepSummary } from '../../measure/summary';
-import { compareAll, pooledSteps } from '../../results/compare/compareResults';
+import { compareAll, poolRepeats } from '../../results/compare/compareResults';
 import type { Result } from '../../results/result';
 import { spectraOf, type PanelPort } from './panelSession';
 
@@ -35,7 +35,7 @@ export function comparedRuns(
 
 function curvesOf({ steps }: Comparison, a: Result, b: Result): ComparedCurves[] {
   if (steps.length === 0) return [];
-  const pools = [a, b].map(pooledSteps);
+  const pools = [a, b].map(poolRepeats);
   return steps.slice(-mostCurves).flatMap(({ index }) => {
     const [before, after] = pools.map((pool) => pool.find((step) => step.index === index));
     if (!before || !after) return [];
@@ -53,7 +53,7 @@ function curvesOf({ steps }: Comparison, a: Result, b: Result): ComparedCurves[]
 function pointsOverTime({ latencyBlocks }: StepSummary): TimePoints {
   if (latencyBlocks === undefined) return [];
   try {
-    return timesOf(latencyBlocks);
+    return p99OverTime(latencyBlocks);
   } catch (error) {
     // Damaged: the comparison has said so.
     if (error instanceof ExpectedError) return [];

@@ -4,13 +4,18 @@ import { english, type Translate } from '../../base/text';
 import { redacted } from '../../base/secrets';
 import { ExpectedError } from '../../base/expectedError';
 import { comparisonSentences } from '../../measure/compare/comparisonWords';
-import { curveOf } from '../../measure/histogram';
+import { latencyCurve } from '../../measure/histogram';
 import { latenessTexts } from '../../measure/show/chartWords';
 import { columnTexts } from '../../measure/show/stepColumns';
 import { say } from '../../base/sentence';
-import { reasonWords } from '../../measure/judge/reason';
-import { otherReasons, verdictSentences } from '../../measure/show/verdictSentence';
-import { thinSnapshots, toColumns, type Snapshot, type StepProgress } from '../../measure/snapshot';
+import { wordsWithStep } from '../../measure/judge/reason';
+import { remainingReasons, verdictSentences } from '../../measure/show/verdictSentence';
+import {
+  thinSnapshots,
+  snapshotsToColumns,
+  type Snapshot,
+  type StepProgress,
+} from '../../measure/snapshot';
 import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
 import type {
   ToComparisonPanel,
@@ -115,7 +120,7 @@ export function hydrateMessage(source: PanelSource, t: Translate = english): ToP
   const strings = stringsIn(t);
   const { run, snapshots, result, spectra, interrupted } = source;
   const how = marksOf(run.scenario, run, strings);
-  const columns = toColumns(thinSnapshots(snapshots));
+  const columns = snapshotsToColumns(thinSnapshots(snapshots));
   return {
     type: 'hydrate',
     run,
@@ -159,7 +164,7 @@ const saidVerdict = (verdict: Verdict, t: Translate): Verdict => ({
   ...verdict,
   reasons: verdict.reasons.map((reason) => ({
     code: reason.code,
-    message: say(reasonWords(reason), t),
+    message: say(wordsWithStep(reason), t),
   })),
 });
 
@@ -170,7 +175,7 @@ export function toPanelResult(result: Result, t: Translate = english): PanelResu
   const panel: PanelResult = {
     ...numbersOf(result),
     sentences: verdictSentences(result, t),
-    otherReasons: otherReasons(result, t),
+    otherReasons: remainingReasons(result, t),
     verdict: saidVerdict(result.verdict, t),
     steps: result.steps.map((step) => ({ ...step, verdict: saidVerdict(step.verdict, t) })),
     recommendation: recommendation && {
@@ -200,7 +205,7 @@ export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[]
     .filter(({ latencyUs }) => latencyUs.count > 0)
     .slice(-mostSteps)
     .flatMap(({ index, histogram }) => {
-      const points = curveOf(histogram);
+      const points = latencyCurve(histogram);
       return points.length > 0 ? [{ step: index, points }] : [];
     });
 }

@@ -4,13 +4,13 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
-import { shownLatency } from '../../measure/latencySummary';
+import { shownPercentiles } from '../../measure/latencySummary';
 import { verdictWords } from '../../measure/show/verdictSentence';
 import type { SearchKind } from '../../base/searchSummary';
 import type { VerdictStatus } from '../../measure/summary';
 import { readBaselines } from '../../results/historyFiles';
 import { readResult } from '../../results/readResult';
-import { emulatedBy, type Emulated } from '../../results/result';
+import { emulationKind, type EmulationKind } from '../../results/result';
 import { resultFile, samplesFile } from '../../results/resultFolder';
 import type { UnfinishedRun } from '../editorState';
 
@@ -31,7 +31,7 @@ export interface ResultEntry {
   readonly held?: { readonly of: SearchKind; readonly value: number | null };
   /** Recommended Units; null when no size fits. */
   readonly unit?: number | null;
-  readonly emulated?: Emulated;
+  readonly emulated?: EmulationKind;
   /** Made the baseline of its scenario. */
   readonly isBaseline?: true;
   /** Before the sentence of a verdict. */
@@ -63,7 +63,8 @@ export async function resultEntry(
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
     const { search } = result;
     // Of a search the last step is any of those near the limit.
-    const p99Us = (search === undefined && measured && shownLatency(measured)?.p99) || undefined;
+    const p99Us =
+      (search === undefined && measured && shownPercentiles(measured)?.p99) || undefined;
     const startedMs = Date.parse(result.startedAt);
     const { sign, words } = verdictWords(result);
     return {
@@ -75,7 +76,7 @@ export async function resultEntry(
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sign,
       sentence: words,
-      emulated: emulatedBy(result.target, result.scenario.service),
+      emulated: emulationKind(result.target, result.scenario.service),
       p99Us,
       held: search && { of: search.of, value: search.low },
       unit: result.recommendation ? result.recommendation.unit : undefined,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { keepBaseline } from '../../results/compare/baseline';
+import { saveBaseline } from '../../results/compare/baseline';
 import { readBaselines } from '../../results/historyFiles';
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
@@ -85,7 +85,7 @@ export class CompareCommands {
   private async setBaseline(folder: string): Promise<void> {
     if (!(await trustedToWrite())) return;
     try {
-      const scenario = await keepBaseline(folder);
+      const scenario = await saveBaseline(folder);
       this.services.index.refresh(0);
       say('Information', t('{0} is the baseline of {1} now.', path.basename(folder), scenario));
     } catch (error) {

@@ -6,7 +6,7 @@ import { buildRunPlan } from '../../plan/buildPlan';
 import type { PanelResult, PanelRun, PanelSpectrum } from '../../messages/panel';
 import { completeResult, redactScenario } from '../../results/completeResult';
 import { findBaseline } from '../../results/compare/baseline';
-import { writeCounters } from '../../results/counters/counterFile';
+import { writeCounterFile } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import { machineLimits, missingForRun, missingForScenario } from '../../engine/lead/machineLimits';
 import type { StopReason } from '../../engine/lead/run';
@@ -49,7 +49,7 @@ export async function startEditorRun(
     askHub,
     redirectHosts,
     startRun,
-    writeCounters,
+    writeCounters: writeCounterFile,
     completeResult: async (...run) => completeResult(...run),
     workerScript: shell.workerScript,
   };

@@ -3,7 +3,7 @@ import { Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { newRunId } from '../../agents/messages';
 import type { Snapshot } from '../../measure/snapshot';
-import { writeCounters } from '../../results/counters/counterFile';
+import { writeCounterFile } from '../../results/counters/counterFile';
 import type { Result } from '../../results/result';
 import type { StopReason } from '../../engine/lead/run';
 import { notRunnable } from '../../scenario/check/notRunnable';
@@ -68,7 +68,7 @@ export async function startClusterRun(
   const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };
   return followed(elsewhere, request.title, shell, start, (seen) =>
     runInCluster(given, wishes, { ...request, baseline }, seen, {
-      ...{ parseScenario, writeCounters },
+      ...{ parseScenario, writeCounters: writeCounterFile },
       observe: () =>
         observerOf(scenario, { context, t: shell.t, say: (kind, text) => shell.say(kind, text) }),
     }),
@@ -85,7 +85,10 @@ export function attachClusterRun(
   const { run, key, cluster } = elsewhere;
   const going = { run, key, isOwn: key !== undefined };
   return followed(elsewhere, undefined, shell, start, (seen) =>
-    attachInCluster(going, wishesFor(cluster), request, seen, { parseScenario, writeCounters }),
+    attachInCluster(going, wishesFor(cluster), request, seen, {
+      parseScenario,
+      writeCounters: writeCounterFile,
+    }),
   );
 }
 

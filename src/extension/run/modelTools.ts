@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
-import { wayInside } from '../../results/safeFiles';
+import { relativePathInside } from '../../results/safeFiles';
 import { readResult } from '../../results/readResult';
 import { storedMarkdown, summaryMarkdown } from '../../run/export/summaryMarkdown';
 import { t } from '../log';
@@ -110,7 +110,7 @@ async function fileIn(filePath: unknown): Promise<vscode.Uri> {
     ({ uri }) => uri.scheme === 'file',
   );
   for (const { uri } of folders) {
-    const way = await wayInside(uri.fsPath, given).catch(() => undefined);
+    const way = await relativePathInside(uri.fsPath, given).catch(() => undefined);
     if (way === undefined) continue;
     // Below the folder as it was opened: by that the editor knows its documents.
     const found = vscode.Uri.joinPath(uri, ...way.split(path.sep));

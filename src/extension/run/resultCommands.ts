@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { readResult } from '../../results/readResult';
 import { replaceFile } from '../../results/safeFiles';
-import { fileProblem, scenarioFile } from '../../results/resultFolder';
+import { describeFileError, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
 import { exported, exportersFor } from '../../run/export/exporters';
 import { storedMarkdown } from '../../run/export/summaryMarkdown';
@@ -377,7 +377,7 @@ export class ResultCommands {
     await vscode.commands.executeCommand(command, uri);
   }
 
-  /** As {@link folderOf}, but of a run that writes no more. @throws ExpectedError `result-running` */
+  /** As {@link runFolder}, but of a run that writes no more. @throws ExpectedError `result-running` */
   private async writtenFolder(argument: unknown): Promise<string | undefined> {
     const over = ({ status }: ResultEntry): boolean => status !== 'running';
     const folder = await this.folderOf(argument, over);
@@ -441,6 +441,6 @@ async function tried(
   try {
     await act;
   } catch (error) {
-    throw new ExpectedError(code, sentence(fileProblem(error)), { cause: error });
+    throw new ExpectedError(code, sentence(describeFileError(error)), { cause: error });
   }
 }

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { ExpectedError } from '../../base/expectedError';
 import { verdictSentence, verdictWords } from '../../measure/show/verdictSentence';
 import type { Result } from '../../results/result';
-import { readBounded } from '../../results/readResult';
+import { readFileBounded } from '../../results/readResult';
 import { resultFile, scenarioFile } from '../../results/resultFolder';
 import type { Override } from '../../scenario/read/overrides';
 import { targetRole } from '../../scenario/target/targetKinds';
@@ -557,4 +557,4 @@ export function copyUri(folder: string): vscode.Uri {
 
 /** With a bound: what is kept beside a result may have been replaced. */
 export const copyIn = (folder: string): Promise<string> =>
-  readBounded(path.join(folder, scenarioFile));
+  readFileBounded(path.join(folder, scenarioFile));

@@ -1,7 +1,7 @@
 /** The objectives that stand in a scenario file, and what a run has said of each. */
 import type { Translate } from '../../base/text';
-import { isOpen } from '../../measure/judge/verdict';
-import { brokenWords } from '../../measure/show/searchSentence';
+import { isUndecided } from '../../measure/judge/verdict';
+import { missedObjectiveWords } from '../../measure/show/searchSentence';
 import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import {
@@ -12,7 +12,7 @@ import {
   type OutlineNode,
 } from '../../scenario/text/outline';
 import { say, type Words } from '../../base/sentence';
-import { isOf, ownWords } from '../../measure/judge/reason';
+import { isSameObjective, wordsWithoutStep } from '../../measure/judge/reason';
 
 export interface WrittenObjective {
   readonly metric: string;
@@ -73,7 +73,7 @@ export function outcomeOf(
   const judge = (of: Verdict, where: (words: string) => string): void => {
     const check = checkOf(objective, of);
     // What cannot be believed says nothing of the target.
-    if (check === undefined || isOpen(check) || unjudged.includes(of.status)) return;
+    if (check === undefined || isUndecided(check) || unjudged.includes(of.status)) return;
     if (!check.met && !mayMiss) return;
     if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of), t)) };
     else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
@@ -92,6 +92,6 @@ const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloChec
 
 /** The sentence of the verdict, which has value and limit. */
 const reasonOf = (check: SloCheck, { reasons }: Verdict): Words => {
-  const reason = reasons.find(({ rule }) => rule && isOf(rule, check));
-  return reason === undefined ? brokenWords(check) : ownWords(reason);
+  const reason = reasons.find(({ rule }) => rule && isSameObjective(rule, check));
+  return reason === undefined ? missedObjectiveWords(check) : wordsWithoutStep(reason);
 };

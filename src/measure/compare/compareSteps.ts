@@ -7,14 +7,14 @@ import {
 } from '../../base/objectives/percentile';
 import type { Random } from '../../base/random';
 import { formatCount } from '../../base/units';
-import { latencyAt, shownLatency, type LatencySummary } from '../latencySummary';
+import { shownPercentileUs, shownPercentiles, type LatencySummary } from '../latencySummary';
 import { sessionRows } from '../show/callTable';
-import { insideAgents } from '../show/stepColumns';
+import { latencyInsideAgents } from '../show/stepColumns';
 import type { CallSummary, StepSummary } from '../summary';
 import {
   comparedKeys,
-  confidence,
-  leastBlocks,
+  confidenceLevel,
+  minimumBlocks,
   type Change,
   type ComparedCall,
   type ComparedKey,
@@ -22,9 +22,15 @@ import {
   type ComparedPercentile,
   type ComparedSessions,
   type ComparedStep,
-  type NoInterval,
+  type MissingIntervalReason,
 } from './comparison';
-import { blockTable, drawPercentiles, filledBlocks, ratioInterval, type Drawn } from './resampling';
+import {
+  buildBlockTable,
+  resamplePercentiles,
+  countFilledBlocks,
+  ratioInterval,
+  type ResampledPercentile,
+} from './resampling';
 
 export interface StepPair {
   readonly a: StepSummary;
@@ -67,8 +73,8 @@ interface DrawnPercentile {
   readonly b: number | null;
   /** By how much either may be off, as clocks of agents differ, microseconds. */
   readonly errorUs: readonly [a: number, b: number];
-  readonly draws?: readonly [a: Drawn, b: Drawn];
-  readonly without?: NoInterval;
+  readonly draws?: readonly [a: ResampledPercentile, b: ResampledPercentile];
+  readonly without?: MissingIntervalReason;
 }
 
 const metrics = Object.entries(summaryKeys) as [LatencyMetric, string][];
@@ -76,7 +82,7 @@ const shareOf = (key: ComparedKey): number =>
   latencyShare[metrics.find(([, name]) => name === key)![0]];
 
 function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPercentile[] {
-  const [shownA, shownB] = [shownLatency(a), shownLatency(b)];
+  const [shownA, shownB] = [shownPercentiles(a), shownPercentiles(b)];
   if (shownA === undefined || shownB === undefined) return [];
   const errorUs = [clockErrorOf(a), clockErrorOf(b)] as const;
   const found = comparedKeys.flatMap((key): DrawnPercentile[] => {
@@ -97,10 +103,11 @@ function drawPair({ a, b }: StepPair, count: number, random: Random): DrawnPerce
 }
 
 const clockErrorOf = (step: StepSummary): number =>
-  insideAgents(step) === undefined ? 0 : (step.clockErrorUs ?? 0);
+  latencyInsideAgents(step) === undefined ? 0 : (step.clockErrorUs ?? 0);
 
 const shown = ({ latencyUs }: StepSummary, key: ComparedKey): boolean =>
-  latencyAt(latencyUs, key) !== undefined && canShowPercentile(latencyUs.count, shareOf(key));
+  shownPercentileUs(latencyUs, key) !== undefined &&
+  canShowPercentile(latencyUs.count, shareOf(key));
 
 /** Undefined where there are too few blocks of time. @throws ExpectedError `blocks-damaged` */
 function drawStep(
@@ -108,15 +115,15 @@ function drawStep(
   keys: readonly ComparedKey[],
   count: number,
   random: Random,
-): Drawn[] | undefined {
+): ResampledPercentile[] | undefined {
   if (keys.length === 0) return [];
-  if (latencyBlocks === undefined || latencyBlocks.counts.length < leastBlocks) return undefined;
-  const table = blockTable(latencyBlocks);
-  if (filledBlocks(table) < leastBlocks) return undefined;
+  if (latencyBlocks === undefined || latencyBlocks.counts.length < minimumBlocks) return undefined;
+  const table = buildBlockTable(latencyBlocks);
+  if (countFilledBlocks(table) < minimumBlocks) return undefined;
   // A lost delivery is slower than any other: the percentile of what was expected lies higher in what arrived.
   const arrived = judgedUs === undefined || received <= 0 ? 1 : expected / received;
   const shares = keys.map((key) => Math.min(1, shareOf(key) * arrived));
-  return drawPercentiles(table, shares, count, random);
+  return resamplePercentiles(table, shares, count, random);
 }
 
 function compared(
@@ -132,7 +139,7 @@ function compared(
   const ratio = Math.max(1, b) / Math.max(1, a);
   if (draws === undefined)
     return { a, b, ratio: rounded(ratio), interval: null, without: without ?? 'short' };
-  const [low, high] = ratioInterval(...draws, confidence, Math.max(1, together));
+  const [low, high] = ratioInterval(...draws, confidenceLevel, Math.max(1, together));
   const [offA, offB] = errorUs;
   // As small and as large as clocks may have made it.
   const least = Math.max(1, b - offB) / Math.max(1, a + offA);
@@ -183,7 +190,7 @@ function comparedStep(
     ...(a.sessions && b.sessions && { sessions: comparedSessions(a, b) }),
   };
   const changes = changesOf(step);
-  const verdict = worstOf(changes);
+  const verdict = worstChange(changes);
   const unsaid = problemOf(step, a, b);
   if (unsaid === undefined || verdict === 'worse') return { ...step, verdict };
   return { ...step, problem: unsaid };
@@ -247,7 +254,7 @@ function changesOf(step: Omit<ComparedStep, 'verdict' | 'problem'>): Change[] {
 }
 
 /** A change for the worse is not made up for by one for the better. */
-export function worstOf(changes: readonly (Change | undefined)[]): Change {
+export function worstChange(changes: readonly (Change | undefined)[]): Change {
   if (changes.includes('worse')) return 'worse';
   return changes.includes('better') ? 'better' : 'same';
 }
@@ -268,9 +275,9 @@ function problemOf(
     const bare = a.latencyBlocks === undefined || b.latencyBlocks === undefined;
     if (bare)
       return `${place}: one of the results has no latency over time (it is of another version)`;
-    if (a.seconds >= leastBlocks && b.seconds >= leastBlocks)
-      return `${place}: in one of the runs deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
-    return `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;
+    if (a.seconds >= minimumBlocks && b.seconds >= minimumBlocks)
+      return `${place}: in one of the runs deliveries arrived in fewer than ${minimumBlocks} pieces of its time`;
+    return `${place}: it was measured for ${secondsWords(a.seconds)} and ${secondsWords(b.seconds)}, and at least ${minimumBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${minimumBlocks}s or more`;
   }
   return `${place}: too few deliveries to say what is chance (${formatCount(a.latencyUs.count)} and ${formatCount(b.latencyUs.count)})`;
 }

@@ -1,14 +1,12 @@
-/** What a comparison of two runs says: plain data, the same for the command line, files and the panel. */
 import type { LatencyMetric } from '../../base/objectives/percentile';
 import type { LatencySummary } from '../latencySummary';
 
 /** How the later run (b) stands to the earlier one (a). */
 export type Change = 'same' | 'better' | 'worse';
 
-/** `unlike`: the two cannot be compared, and {@link Comparison.reasons} say why. */
+/** `unlike`: they cannot be compared, for {@link Comparison.reasons}. */
 export type ComparisonVerdict = Change | 'unlike';
 
-/** Percentiles that are compared, by their names in a result. */
 export const comparedKeys = [
   'p50',
   'p90',
@@ -20,11 +18,10 @@ export const comparedKeys = [
 export type ComparedKey = (typeof comparedKeys)[number];
 
 /** Percentiles that are always judged; objectives of a scenario add theirs. */
-export const judgedAlways: readonly LatencyMetric[] = ['p50', 'p90', 'p99'];
+export const alwaysJudgedMetrics: readonly LatencyMetric[] = ['p50', 'p90', 'p99'];
 
-/** Why there is no interval. */
-export type NoInterval =
-  /** Fewer than {@link leastBlocks} blocks of time, or none stored. */
+export type MissingIntervalReason =
+  /** Fewer than {@link minimumBlocks} blocks of time, or none stored. */
   | 'short'
   /** Too few deliveries for this percentile. */
   | 'few'
@@ -39,22 +36,18 @@ export interface ComparedPercentile {
   readonly ratio: number | null;
   /** Where the ratio lies with 95 % confidence, for all that is judged together; null with the reason in `without`. */
   readonly interval: readonly [low: number, high: number] | null;
-  readonly without?: NoInterval;
-  /** Absent where it is only shown. */
+  readonly without?: MissingIntervalReason;
   readonly change?: Change;
 }
 
-/** A number of both runs; `change` where it is judged. */
 export interface ComparedNumber {
   readonly a: number;
   readonly b: number;
   readonly change?: Change;
 }
 
-/** A call of sessions that both runs have; it is only shown. */
 export interface ComparedCall {
   readonly name: string;
-  /** See {@link import('../summary').CallSummary}. */
   readonly entry?: string;
   /** Microseconds; absent where one of both has no answers. */
   readonly p50?: ComparedNumber;
@@ -62,7 +55,6 @@ export interface ComparedCall {
   readonly lost: ComparedNumber;
 }
 
-/** Sessions of a step, or of a use case of a mix, that both runs have; only shown. */
 export interface ComparedSessions extends Readonly<
   Record<'started' | 'completed' | 'brokenOff', ComparedNumber>
 > {
@@ -88,7 +80,6 @@ export interface ComparedStep {
   readonly cpuShare: ComparedNumber;
   /** Measured time, seconds. */
   readonly seconds: ComparedNumber;
-  /** Only where there are sessions. */
   readonly calls?: readonly ComparedCall[];
   readonly sessions?: readonly ComparedSessions[];
 }
@@ -112,7 +103,6 @@ export interface ComparedRun {
 
 export interface Comparison {
   readonly verdict: ComparisonVerdict;
-  /** For people: what decided, with its interval; or why the runs cannot be compared. */
   readonly sentence: string;
   readonly a: ComparedRun;
   readonly b: ComparedRun;
@@ -120,7 +110,6 @@ export interface Comparison {
   readonly tolerance: number;
   /** That all intervals of what is judged hold together. */
   readonly confidence: number;
-  /** Those that both runs have. */
   readonly steps: readonly ComparedStep[];
   readonly differences: readonly Difference[];
   /** Why the verdict is `unlike`, and what limits any other. */
@@ -128,6 +117,6 @@ export interface Comparison {
 }
 
 /** Blocks of time it takes to say what chance does. */
-export const leastBlocks = 10;
-export const confidence = 0.95;
+export const minimumBlocks = 10;
+export const confidenceLevel = 0.95;
 export const defaultTolerance = 0.1;

@@ -7,7 +7,7 @@ import {
   type ComparedPercentile,
   type ComparedSessions,
   type ComparedStep,
-  type NoInterval,
+  type MissingIntervalReason,
   type ComparedKey,
   type Comparison,
   type ComparisonVerdict,
@@ -39,14 +39,14 @@ export function intervalWords([low, high]: readonly [number, number]): string {
 }
 
 /** `41 ms`; a percentile that falls on a lost delivery has no time. */
-export const comparedLatency = (us: number | null): string =>
+export const latencyOrLostWords = (us: number | null): string =>
   us === null ? 'lost' : latencyWords(us);
 
 type Judged = Pick<Comparison, 'steps' | 'verdict' | 'tolerance'>;
 
 /** The step that the sentence is about, else the last one. */
-export const decidingStep = (comparison: Judged): ComparedStep | undefined =>
-  unshownOf(comparison)?.step ??
+export const headlineStep = (comparison: Judged): ComparedStep | undefined =>
+  possibleRegression(comparison)?.step ??
   comparison.steps.filter((step) => step.verdict === comparison.verdict).at(-1) ??
   comparison.steps.at(-1);
 
@@ -57,7 +57,10 @@ interface Decisive {
   readonly percentile: ComparedPercentile;
 }
 
-export function decisiveOf(steps: readonly ComparedStep[], verdict: Change): Decisive | undefined {
+export function decisivePercentile(
+  steps: readonly ComparedStep[],
+  verdict: Change,
+): Decisive | undefined {
   const size = ({ ratio }: ComparedPercentile): number =>
     ratio === null ? Infinity : Math.abs(Math.log(ratio));
   return decisiveAmong(steps, ({ change }) => change === verdict, size);
@@ -85,11 +88,11 @@ function decisiveAmong(
 /** `unshown`: the same within the tolerance, but measured too briefly to rule out more. */
 export type ComparisonState = ComparisonVerdict | 'unshown';
 
-export const stateOf = (comparison: Judged): ComparisonState =>
-  unshownOf(comparison) === undefined ? comparison.verdict : 'unshown';
+export const comparisonState = (comparison: Judged): ComparisonState =>
+  possibleRegression(comparison) === undefined ? comparison.verdict : 'unshown';
 
 /** Of runs that are called the same: what may be worse by more than the tolerance, as far as its interval says. */
-export function unshownOf({ steps, verdict, tolerance }: Judged): Decisive | undefined {
+export function possibleRegression({ steps, verdict, tolerance }: Judged): Decisive | undefined {
   if (verdict !== 'same') return undefined;
   const high = ({ interval }: ComparedPercentile): number => interval?.[1] ?? 0;
   const isWide = (one: ComparedPercentile): boolean =>
@@ -98,14 +101,16 @@ export function unshownOf({ steps, verdict, tolerance }: Judged): Decisive | und
 }
 
 /** The change itself is sure, and smaller than what is tolerated. */
-export const isSureOfLess = ({ interval }: ComparedPercentile): boolean =>
+export const isRiseCertain = ({ interval }: ComparedPercentile): boolean =>
   interval !== null && interval[0] > 1;
 
 /** What the sentence leaves: that of runs which cannot be compared has the first reason already. */
-export const otherReasons = ({ verdict, reasons }: Pick<Comparison, 'verdict' | 'reasons'>) =>
-  verdict === 'unlike' ? reasons.slice(1) : reasons;
+export const remainingComparisonReasons = ({
+  verdict,
+  reasons,
+}: Pick<Comparison, 'verdict' | 'reasons'>) => (verdict === 'unlike' ? reasons.slice(1) : reasons);
 
-export const longerWords = (tolerance: number): Words =>
+export const measureLongerWords = (tolerance: number): Words =>
   tolerance > 0
     ? sentence('measure longer to see a change of {0}', formatShare(tolerance))
     : sentence('measure longer to see a smaller change');
@@ -141,26 +146,26 @@ const leads = {
 
 function headlineOf(comparison: Told) {
   const { verdict, reasons } = comparison;
-  const headline = leads[stateOf(comparison)];
+  const headline = leads[comparisonState(comparison)];
   if (verdict === 'unlike') {
     const first = reasons[0] ?? sentence('nothing was measured');
     const more = String(reasons.length - 1);
     const rest = reasons.length > 1 ? sentence('{0} (and {1} more)', first, more) : first;
     return { ...headline, rest };
   }
-  const unshown = unshownOf(comparison);
+  const unshown = possibleRegression(comparison);
   if (unshown === undefined) return { ...headline, rest: whatChanged(comparison, verdict) };
   const beyond = sentence('no change beyond the tolerance could be shown');
-  const lead = isSureOfLess(unshown.percentile) ? beyond : headline.lead;
+  const lead = isRiseCertain(unshown.percentile) ? beyond : headline.lead;
   return { ...headline, lead, rest: unshownWords(unshown, comparison.tolerance) };
 }
 
 function unshownWords({ step, key, percentile }: Decisive, tolerance: number): Words {
-  const times = [comparedLatency(percentile.b), comparedLatency(percentile.a)];
+  const times = [latencyOrLostWords(percentile.b), latencyOrLostWords(percentile.a)];
   const place = [formatCount(step.index), percentileName(key)];
   const chance = chanceWords(percentile, tolerance);
   const said = sentence('step {0}: {1} {2}, was {3} {4}', ...place, ...times, chance);
-  return joinWords([said, longerWords(tolerance)]);
+  return joinWords([said, measureLongerWords(tolerance)]);
 }
 
 function chanceWords({ ratio, interval }: ComparedPercentile, tolerance: number): Words {
@@ -183,7 +188,7 @@ function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Cha
     );
   }
   const rate = steps.filter(({ receivedPerSecond }) => receivedPerSecond.change === verdict).at(-1);
-  const decisive = decisiveOf(steps, verdict);
+  const decisive = decisivePercentile(steps, verdict);
   if (decisive === undefined) {
     if (rate === undefined) return sentence('nothing has changed');
     const { a, b } = rate.receivedPerSecond;
@@ -194,7 +199,7 @@ function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Cha
   const { step, key, percentile } = decisive;
   const { a, b, ratio } = percentile;
   const place = [formatCount(step.index), percentileName(key)];
-  const times = [comparedLatency(a), comparedLatency(b)];
+  const times = [latencyOrLostWords(a), latencyOrLostWords(b)];
   if (ratio === null) return sentence('step {0}: {1} was {2} and is {3}', ...place, ...times);
   const words = [...place, ...times, chanceWords(percentile, tolerance)];
   if (verdict === 'same') return sentence('step {0}: {1} {2} and {3} {4}', ...words);
@@ -203,7 +208,7 @@ function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Cha
     : sentence('step {0}: {1} fell from {2} to {3} {4}', ...words);
 }
 
-export interface ComparedRow {
+export interface ComparisonRow {
   readonly name: string;
   readonly a: string;
   readonly b: string;
@@ -217,13 +222,13 @@ export const changeMarks: Readonly<Record<Change, string>> = {
   ...{ same: '', better: '▼ ', worse: '▲ ' },
 };
 
-const withoutWords: Readonly<Record<NoInterval, string>> = {
+const withoutWords: Readonly<Record<MissingIntervalReason, string>> = {
   short: 'too short a run',
   few: 'too few deliveries',
   lost: '',
 };
 
-export function comparedRows(step: ComparedStep): ComparedRow[] {
+export function comparisonRows(step: ComparedStep): ComparisonRow[] {
   return [
     ...comparedKeys.flatMap((key) => {
       const percentile = step.latency[key];
@@ -241,7 +246,7 @@ export function comparedRows(step: ComparedStep): ComparedRow[] {
   ];
 }
 
-function sessionRows({ calls = [], sessions = [] }: ComparedStep): ComparedRow[] {
+function sessionRows({ calls = [], sessions = [] }: ComparedStep): ComparisonRow[] {
   const shown = calls.slice(0, mostCalls);
   const entries = new Set([...shown, ...sessions].map(({ entry }) => entry));
   return [...entries].flatMap((entry) => [
@@ -251,9 +256,14 @@ function sessionRows({ calls = [], sessions = [] }: ComparedStep): ComparedRow[]
   ]);
 }
 
-const headRow = (name: string): ComparedRow => ({ name, a: '', b: '', change: '', interval: '' });
+const headRow = (name: string): ComparisonRow => ({ name, a: '', b: '', change: '', interval: '' });
 
-function outcomeRows({ started, completed, brokenOff, ...times }: ComparedSessions): ComparedRow[] {
+function outcomeRows({
+  started,
+  completed,
+  brokenOff,
+  ...times
+}: ComparedSessions): ComparisonRow[] {
   return [
     countRow('sessions started', started),
     countRow('sessions completed', completed),
@@ -266,38 +276,38 @@ const mostCalls = 100;
 const longestName = 17;
 
 /** Of what arrived, without an interval: over time only the latency of whole steps is kept. */
-function callRows({ name, p50, p99, lost }: ComparedCall): ComparedRow[] {
+function callRows({ name, p50, p99, lost }: ComparedCall): ComparisonRow[] {
   const short = name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
   const times = timeRows(short, { ...(p50 && { p50 }), ...(p99 && { p99 }) });
   return lost.a + lost.b === 0 ? times : [...times, countRow(`${short} lost`, lost)];
 }
 
-const timeRows = (name: string, { p50, p99 }: Pick<ComparedCall, 'p50' | 'p99'>): ComparedRow[] =>
+const timeRows = (name: string, { p50, p99 }: Pick<ComparedCall, 'p50' | 'p99'>): ComparisonRow[] =>
   Object.entries({ p50, p99 }).flatMap(([key, times]) => {
     if (times === undefined) return [];
     const { a, b } = times;
     const change = changeWords(Math.max(1, b) / Math.max(1, a));
-    const row = { a: comparedLatency(a), b: comparedLatency(b), change, interval: '' };
+    const row = { a: latencyOrLostWords(a), b: latencyOrLostWords(b), change, interval: '' };
     return [{ name: `${name} ${key}`, ...row }];
   });
 
-function countRow(name: string, { a, b }: ComparedNumber): ComparedRow {
+function countRow(name: string, { a, b }: ComparedNumber): ComparisonRow {
   const more = b - a;
   const change = `${more > 0 ? '+' : more < 0 ? '−' : ''}${formatCount(Math.abs(more))}`;
   return { name, a: formatCount(a), b: formatCount(b), change, interval: '' };
 }
 
-function percentileRow(name: string, percentile: ComparedPercentile): ComparedRow {
+function percentileRow(name: string, percentile: ComparedPercentile): ComparisonRow {
   const { a, b, ratio, interval, without, change } = percentile;
   return {
-    ...{ name, a: comparedLatency(a), b: comparedLatency(b) },
+    ...{ name, a: latencyOrLostWords(a), b: latencyOrLostWords(b) },
     change: ratio === null ? '' : changeWords(ratio),
     interval: interval ? intervalWords(interval) : without ? withoutWords[without] : '',
     ...(change && { verdict: change }),
   };
 }
 
-function rateRow(name: string, { a, b, change }: ComparedNumber): ComparedRow {
+function rateRow(name: string, { a, b, change }: ComparedNumber): ComparisonRow {
   return {
     ...{ name, a: formatCount(a, 1), b: formatCount(b, 1), interval: '' },
     change: a > 0 ? changeWords(b / a) : '',
@@ -305,7 +315,7 @@ function rateRow(name: string, { a, b, change }: ComparedNumber): ComparedRow {
   };
 }
 
-function lostRow({ lost, lostShare }: ComparedStep): ComparedRow {
+function lostRow({ lost, lostShare }: ComparedStep): ComparisonRow {
   return { ...countRow('lost', lost), ...(lostShare.change && { verdict: lostShare.change }) };
 }
 

@@ -1,8 +1,8 @@
-import { shownLatency } from '../latencySummary';
+import { shownPercentiles } from '../latencySummary';
 import type { StepSummary } from '../summary';
-import { comparedKeys, confidence, type ComparedKey } from './comparison';
+import { comparedKeys, confidenceLevel, type ComparedKey } from './comparison';
 import { formatCount } from '../../base/units';
-import { comparedLatency, percentileName } from './comparisonWords';
+import { latencyOrLostWords, percentileName } from './comparisonWords';
 
 interface RepeatedPercentile {
   /** Microseconds over what was expected, in the order of the repeats; null where that rank was lost. */
@@ -32,7 +32,7 @@ export interface RepeatedStep {
 }
 
 /** @param cycle steps of the scenario, which are repeated together */
-export function repeatsOf(steps: readonly StepSummary[], cycle: number): RepeatedStep[] {
+export function summarizeRepeats(steps: readonly StepSummary[], cycle: number): RepeatedStep[] {
   const measured = steps.filter(
     ({ verdict: { status } }) => status === 'pass' || status === 'fail',
   );
@@ -43,7 +43,7 @@ export function repeatsOf(steps: readonly StepSummary[], cycle: number): Repeate
 }
 
 function repeatedStep(step: number, own: readonly StepSummary[]): RepeatedStep {
-  const shown = own.map(shownLatency);
+  const shown = own.map(shownPercentiles);
   const latency: Partial<Record<ComparedKey, RepeatedPercentile>> = {};
   for (const key of comparedKeys) {
     const values = shown.map((each) => each?.[key]);
@@ -103,7 +103,7 @@ function placesOutside(count: number): number {
   let [below, probability] = [0, 2 ** -count];
   for (let place = 0; place < count / 2; place++) {
     below += probability;
-    if (1 - 2 * below < confidence) return Math.max(0, place - 1);
+    if (1 - 2 * below < confidenceLevel) return Math.max(0, place - 1);
     probability *= (count - place) / (place + 1);
   }
   return 0;
@@ -160,9 +160,9 @@ export function repeatRows(repeats: readonly RepeatedStep[], noValue: string): s
         .map((value) => value ?? Infinity)
         .sort((one, other) => one - other);
       const words = (us: number | undefined): string =>
-        comparedLatency(us === undefined || !Number.isFinite(us) ? null : us);
+        latencyOrLostWords(us === undefined || !Number.isFinite(us) ? null : us);
       const interval = found.interval === null ? noValue : found.interval.map(words).join(' … ');
-      const values = [comparedLatency(found.median), words(sorted[0]), words(sorted.at(-1))];
+      const values = [latencyOrLostWords(found.median), words(sorted[0]), words(sorted.at(-1))];
       return [[formatCount(step), percentileName(key), ...values, interval]];
     }),
   );

@@ -1,6 +1,11 @@
 import type { Random } from '../../base/random';
-import { decodedBlock, mostPlaces, placeFromUs, type StoredBlocks } from '../latencyBlocks';
-import { leastBlocks } from './comparison';
+import {
+  decodeBlock,
+  coarseBucketCount,
+  coarseBucketStartUs,
+  type StoredBlocks,
+} from '../latencyBlocks';
+import { minimumBlocks } from './comparison';
 
 interface BlockTable {
   readonly blocks: number;
@@ -10,9 +15,9 @@ interface BlockTable {
 }
 
 /** @throws ExpectedError `blocks-damaged` */
-export function blockTable({ counts }: StoredBlocks): BlockTable {
-  const decoded = counts.map(decodedBlock);
-  const places = Array.from({ length: mostPlaces }, (_, place) => place).filter((place) =>
+export function buildBlockTable({ counts }: StoredBlocks): BlockTable {
+  const decoded = counts.map(decodeBlock);
+  const places = Array.from({ length: coarseBucketCount }, (_, place) => place).filter((place) =>
     decoded.some((block) => block[place]! > 0),
   );
   const blocks = decoded.length;
@@ -24,7 +29,7 @@ export function blockTable({ counts }: StoredBlocks): BlockTable {
   return { blocks, places, upTo };
 }
 
-export function filledBlocks({ blocks, places, upTo }: BlockTable): number {
+export function countFilledBlocks({ blocks, places, upTo }: BlockTable): number {
   const last = Math.max(0, places.length - 1) * blocks;
   return upTo.subarray(last, last + blocks).filter((count) => count > 0).length;
 }
@@ -44,10 +49,7 @@ interface FoundShare {
   readonly at: number;
 }
 
-/**
- * The latency below which so many of the deliveries lie; each block counts so many times. Looked for from a place
- * `near` it on: draws differ little from each other.
- */
+/** Starts at the place `near`: draws differ little from each other. */
 function atRank(table: BlockTable, times: Float64Array, rank: number, near: number): FoundShare {
   const { places } = table;
   // Deliveries below the place that is looked for, and up to it.
@@ -71,19 +73,20 @@ function atRank(table: BlockTable, times: Float64Array, rank: number, near: numb
     else [first, from] = [middle + 1, found];
   }
   const within = to > from ? Math.min(1, (rank - from) / (to - from)) : 1;
-  const [lowUs, highUs] = [placeFromUs(places[first]!), placeFromUs(places[first]! + 1)];
+  const [lowUs, highUs] = [
+    coarseBucketStartUs(places[first]!),
+    coarseBucketStartUs(places[first]! + 1),
+  ];
   // Within a place deliveries are spread evenly; whole microseconds stand for themselves.
   const us = highUs - lowUs <= 1 ? lowUs : lowUs + (highUs - lowUs) * within;
   return { log: Math.log(Math.max(1, us)), at: first };
 }
 
-/**
- * The 99th percentile (µs) of what arrived in each block of time; blocks in which nothing did are left out.
- *
- * @throws ExpectedError `blocks-damaged`
- */
-export function timesOf(stored: StoredBlocks): { readonly atS: number; readonly p99Us: number }[] {
-  const table = blockTable(stored);
+/** Leaves out blocks in which nothing arrived. @throws ExpectedError `blocks-damaged` */
+export function p99OverTime(
+  stored: StoredBlocks,
+): { readonly atS: number; readonly p99Us: number }[] {
+  const table = buildBlockTable(stored);
   const times = new Float64Array(table.blocks);
   return stored.counts.flatMap((_counts, block) => {
     times.fill(0);
@@ -95,7 +98,7 @@ export function timesOf(stored: StoredBlocks): { readonly atS: number; readonly 
   });
 }
 
-export interface Drawn {
+export interface ResampledPercentile {
   /** Logarithm of the latency in the blocks; natural, µs. */
   readonly log: number;
   /** How far it was from there in each draw, widened to what blocks of this length do not see. */
@@ -117,12 +120,12 @@ export interface Drawn {
  * process with the same correlation, as in D. W. K. Andrews and J. C. Monahan, "An Improved Heteroskedasticity and
  * Autocorrelation Consistent Covariance Matrix Estimator", Econometrica 60 (1992).
  */
-export function drawPercentiles(
+export function resamplePercentiles(
   table: BlockTable,
   shares: readonly number[],
   draws: number,
   random: Random,
-): Drawn[] {
+): ResampledPercentile[] {
   const count = table.blocks;
   const once = new Float64Array(count).fill(1);
   const all = (times: Float64Array): number => below(table, times, table.places.length - 1);
@@ -131,7 +134,7 @@ export function drawPercentiles(
     return { share, log, near: at, correlation: correlationOf(beyond(table, log, share)) };
   });
   const longest = Math.max(...known.map(({ correlation }) => lastingOf(correlation)));
-  const together = Math.max(1, Math.min(Math.floor(count / leastBlocks), Math.ceil(longest)));
+  const together = Math.max(1, Math.min(Math.floor(count / minimumBlocks), Math.ceil(longest)));
   const deviations = known.map(() => new Float64Array(draws));
   const times = new Float64Array(count);
   for (let draw = 0; draw < draws; draw++) {
@@ -174,9 +177,9 @@ function drawBlocks(times: Float64Array, together: number, random: Random): void
 /** For each block, deliveries up to the percentile above those that are its due. */
 function beyond({ blocks, places, upTo }: BlockTable, log: number, share: number): number[] {
   const us = Math.exp(log);
-  const found = places.findIndex((place) => placeFromUs(place + 1) > us);
+  const found = places.findIndex((place) => coarseBucketStartUs(place + 1) > us);
   const at = found < 0 ? places.length - 1 : found;
-  const [lowUs, highUs] = [placeFromUs(places[at]!), placeFromUs(places[at]! + 1)];
+  const [lowUs, highUs] = [coarseBucketStartUs(places[at]!), coarseBucketStartUs(places[at]! + 1)];
   const within = Math.min(1, Math.max(0, (us - lowUs) / (highUs - lowUs)));
   const last = (places.length - 1) * blocks;
   return Array.from({ length: blocks }, (_, block) => {
@@ -228,8 +231,8 @@ function quantileOf(sorted: Float64Array, share: number): number {
  * 1947).
  */
 export function ratioInterval(
-  a: Drawn,
-  b: Drawn,
+  a: ResampledPercentile,
+  b: ResampledPercentile,
   confidence: number,
   together: number,
 ): readonly [low: number, high: number] {

@@ -2,10 +2,9 @@ import type { JudgedConnections, JudgedDeliveries } from '../../base/objectives/
 import { latenessUs } from '../../base/objectives/latency';
 import { isLatencyMetric, rulesFromSlo, type Rule, type Slo } from '../../base/slo';
 import type { VerdictReason } from '../summary';
-import { isOpen, judgeConnectionsBy, judgeDeliveries } from './verdict';
+import { isUndecided, judgeConnections, judgeDeliveries } from './verdict';
 import type { MissedSoFar } from '../snapshot';
 
-/** Four hours of them at one a second. */
 const mostMarks = 16_384;
 
 interface Mark {
@@ -15,7 +14,7 @@ interface Mark {
   readonly missing: number;
 }
 
-export interface SoFar {
+export interface StepSoFar {
   readonly deliveries: JudgedDeliveries;
   readonly connections: JudgedConnections;
   /** Every arrival up to then is counted. */
@@ -60,7 +59,7 @@ export class AbortWatch {
     if (this.marks.length > mostMarks) this.marks = this.marks.slice(mostMarks / 2);
   }
 
-  missed(soFar: SoFar): VerdictReason | undefined {
+  missed(soFar: StepSoFar): VerdictReason | undefined {
     const due = this.rules.filter(
       ({ abort, afterMs = 0 }) => this.mayEnd && abort === true && soFar.measuredMs >= afterMs,
     );
@@ -72,7 +71,7 @@ export class AbortWatch {
    * counts as missing once it has been due for longer than the strictest latency limit. @param plannedMs measured
    * time of the step; undefined where its load changes
    */
-  unmet(soFar: SoFar, plannedMs: number | undefined): MissedSoFar | undefined {
+  unmet(soFar: StepSoFar, plannedMs: number | undefined): MissedSoFar | undefined {
     const { rules, drainMs } = this;
     const limitsMs = rules
       .filter(({ metric }) => isLatencyMetric(metric))
@@ -100,7 +99,7 @@ export class AbortWatch {
 
   private overdue(
     { metric, limit }: Rule,
-    soFar: SoFar,
+    soFar: StepSoFar,
     patienceMs = this.drainMs,
   ): JudgedDeliveries {
     const { deliveries, measuredMs } = soFar;
@@ -120,7 +119,7 @@ export class AbortWatch {
    * Estimates the deliveries that stay out second after second, hidden in the sums by later ones: beyond three times
    * what is on its way at the latency of those that arrive.
    */
-  private stuck({ deliveries, knownUs, measuredMs }: SoFar, patienceUs: number): number {
+  private stuck({ deliveries, knownUs, measuredMs }: StepSoFar, patienceUs: number): number {
     const { marks } = this;
     const older = marks.filter(({ atUs }) => atUs <= knownUs - patienceUs).length;
     if (older === 0) return 0;
@@ -132,7 +131,7 @@ export class AbortWatch {
   }
 
   /** As the step would end if all that is not lost by now came at once, at the rate that it has. */
-  private bestCase(soFar: SoFar, plannedMs: number): JudgedDeliveries {
+  private bestCase(soFar: StepSoFar, plannedMs: number): JudgedDeliveries {
     const { deliveries, measuredMs } = soFar;
     const { timeToAll, ...sums } = certain(deliveries);
     const due = this.dueBy(soFar, this.drainMs * 1000);
@@ -167,7 +166,7 @@ export class AbortWatch {
   }
 
   /** What was due at least so long ago, and what the generator made late. */
-  private dueBy({ deliveries: { lateness }, knownUs }: SoFar, agoUs: number): Mark | undefined {
+  private dueBy({ deliveries: { lateness }, knownUs }: StepSoFar, agoUs: number): Mark | undefined {
     const sinceUs = knownUs - agoUs - (lateness === undefined ? 0 : latenessUs(lateness));
     return this.marks.filter(({ atUs }) => atUs <= sinceUs).at(-1);
   }
@@ -184,9 +183,9 @@ function firstMissed(
   for (const rule of rules) {
     const [found] = [
       ...judgeDeliveries(deliveriesFor(rule), [rule]),
-      ...judgeConnectionsBy(connections, [rule]),
+      ...judgeConnections(connections, [rule]),
     ];
-    if (found?.reason !== undefined && !isOpen(found.check)) return found.reason;
+    if (found?.reason !== undefined && !isUndecided(found.check)) return found.reason;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { errorAdvice, type ErrorClass } from '../../base/errorClass';
 import { services, type Service } from '../../base/serviceTraits';
 import { say, sentence, type Words } from '../../base/sentence';
-import { advised } from './reason';
+import { adviceFrame } from './reason';
 import { trimEndCharacters } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { hubMethods } from '../../usecases/registry';
@@ -20,7 +20,7 @@ const complaints: readonly (readonly [HubComplaint['kind'], RegExp])[] = [
   ['failed', /an unexpected error occurred invoking '([^']{1,200})' on the server/i],
 ];
 
-export function hubComplaint(text: string): HubComplaint | undefined {
+export function parseHubComplaint(text: string): HubComplaint | undefined {
   for (const [kind, pattern] of complaints) {
     const method = pattern.exec(text)?.[1];
     if (method !== undefined) return { method, kind };
@@ -28,10 +28,9 @@ export function hubComplaint(text: string): HubComplaint | undefined {
   return undefined;
 }
 
-/** A method that is missing comes before others: nothing else can be put right without it. */
 export function firstComplaint(examples: readonly ErrorExample[]): HubComplaint | undefined {
   const found = examples.flatMap(({ errorClass, text }) =>
-    errorClass === 'invocation' ? (hubComplaint(text) ?? []) : [],
+    errorClass === 'invocation' ? (parseHubComplaint(text) ?? []) : [],
   );
   return found.find(({ kind }) => kind === 'missing') ?? found[0];
 }
@@ -54,7 +53,6 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
         [name, measureName].some((known) => known.toLowerCase() === wanted),
       );
   const isBench = bench !== undefined;
-  // What the method reads from the dictionary that it gets, if it is one with a dictionary.
   const reads = bench?.name.toLowerCase() === wanted && 'receiverKey' in bench.action;
   const key = reads ? bench.action.receiverKey : undefined;
   switch (kind) {
@@ -73,7 +71,6 @@ function complaintAdvice({ method, kind }: HubComplaint, isOwn: boolean): string
   }
 }
 
-/** Where the sentence of an error shows more of its cause than the class does. */
 const closerAdvice: readonly (readonly [ErrorClass, RegExp, string])[] = [
   [
     'closed',
@@ -108,7 +105,7 @@ const hubLimit =
   'ASP.NET Core closes connections that send more than MaximumReceiveMessageSize, 32 KB unless it is raised.';
 
 /** Empty where there is nothing to say. @param isOwn whether the scenario names hub methods itself */
-export function adviceOn(
+export function adviceForError(
   errorClass: ErrorClass,
   texts: readonly string[],
   isOwn = false,
@@ -142,7 +139,7 @@ const unreachedTexts: Readonly<Partial<Record<ErrorClass, string>>> = {
 };
 
 /** Of a target that never let anybody in, in plain words, with what to do. @param host of the target, for errors that name none */
-export function unreachedWords(examples: readonly ErrorExample[], host: string): Words {
+export function couldNotConnectWords(examples: readonly ErrorExample[], host: string): Words {
   const example = firstOf(examples);
   if (example === undefined) return sentence('Could not connect: the target did not answer.');
   const { text } = example;
@@ -158,11 +155,10 @@ export function unreachedWords(examples: readonly ErrorExample[], host: string):
     : unreachedTexts[errorClass];
   const why = plain === undefined ? said : sentence(plain, where, answered);
   const what = sentence('Could not connect: {0}', why);
-  const advice = adviceOn(errorClass, [text]);
-  return advice === '' ? sentence('{0}.', what) : sentence(advised, what, advice);
+  const advice = adviceForError(errorClass, [text]);
+  return advice === '' ? sentence('{0}.', what) : sentence(adviceFrame, what, advice);
 }
 
-/** An error of a server of its own comes before others. */
 const firstOf = (examples: readonly ErrorExample[]): ErrorExample | undefined =>
   examples.find(({ errorClass }) => errorClass === 'ownServer') ?? examples[0];
 
@@ -170,11 +166,14 @@ export function firstErrorWords(examples: readonly ErrorExample[]): string {
   const example = firstOf(examples);
   if (example === undefined) return 'The target did not answer.';
   const { errorClass, text } = example;
-  const advice = adviceOn(errorClass as ErrorClass, [text]);
+  const advice = adviceForError(errorClass as ErrorClass, [text]);
   return `First error: ${errorClass}: ${trimEndCharacters(text, '. \t\r\n')}. ${advice}`.trim();
 }
 
-export function lostWords(connected: number, examples: readonly ErrorExample[]): Words {
+export function allConnectionsLostWords(
+  connected: number,
+  examples: readonly ErrorExample[],
+): Words {
   const complaint = firstComplaint(examples.slice(0, 1));
   if (complaint === undefined)
     return sentence(
@@ -183,10 +182,10 @@ export function lostWords(connected: number, examples: readonly ErrorExample[]):
     );
   const words = say(complaintWords(complaint));
   const { errorClass, text } = examples[0]!;
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceOn(errorClass as ErrorClass, [text])}`;
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}, so none of the ${formatCount(connected)} connections could take part. ${adviceForError(errorClass as ErrorClass, [text])}`;
 }
 
-export function complaintOf(examples: readonly ErrorExample[]): string | undefined {
+export function complaintText(examples: readonly ErrorExample[]): string | undefined {
   const complaint = firstComplaint(examples);
   return complaint && say(complaintWords(complaint));
 }

@@ -2,32 +2,39 @@ import { say, sentence, type Words } from '../../base/sentence';
 import type { VerdictReason } from '../summary';
 
 /** What has happened, and what to do. */
-export const advised = '{0}. {1}' as const;
+export const adviceFrame = '{0}. {1}' as const;
 
-export function reasonOf(code: string, words: Words, rule?: VerdictReason['rule']): VerdictReason {
+export function createReason(
+  code: string,
+  words: Words,
+  rule?: VerdictReason['rule'],
+): VerdictReason {
   return { code, ...(rule && { rule }), words, message: say(words) };
 }
 
-export const ownWords = ({ words, message }: VerdictReason): Words => words ?? message;
+export const wordsWithoutStep = ({ words, message }: VerdictReason): Words => words ?? message;
 
 /** `step 3: …`, where it stands among those of a run. */
-export function reasonWords(reason: VerdictReason): Words {
+export function wordsWithStep(reason: VerdictReason): Words {
   const { step } = reason;
-  const words = ownWords(reason);
+  const words = wordsWithoutStep(reason);
   return step === undefined ? words : sentence('step {0}: {1}', String(step), words);
 }
 
-export function ofStep(reason: VerdictReason, step: number): VerdictReason {
-  const placed = { ...reason, step, words: ownWords(reason) };
-  return { ...placed, message: say(reasonWords(placed)) };
+export function placeInStep(reason: VerdictReason, step: number): VerdictReason {
+  const placed = { ...reason, step, words: wordsWithoutStep(reason) };
+  return { ...placed, message: say(wordsWithStep(placed)) };
 }
 
-export const within = (reason: VerdictReason, around: (words: Words) => Words): VerdictReason => ({
+export const rewordReason = (
+  reason: VerdictReason,
+  around: (words: Words) => Words,
+): VerdictReason => ({
   ...reason,
-  ...reasonOf(reason.code, around(ownWords(reason))),
+  ...createReason(reason.code, around(wordsWithoutStep(reason))),
 });
 
 type Ruled = NonNullable<VerdictReason['rule']>;
 
-export const isOf = (a: Ruled, b: Ruled): boolean =>
+export const isSameObjective = (a: Ruled, b: Ruled): boolean =>
   a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;

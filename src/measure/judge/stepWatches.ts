@@ -6,7 +6,6 @@ import type { Recovery } from '../summary';
 
 /** What less than this is waited for may well be on its way. */
 const leastShownS = 0.5;
-/** An hour of silence and more. */
 const mostMarks = 4096;
 
 interface Mark {
@@ -17,7 +16,6 @@ interface Mark {
 
 /** Fewer arrived up to now than were due at a moment before: at least one of those is missing, whichever. */
 export class WaitingWatch {
-  /** Rising; of each more were due than have arrived by now. */
   private marks: Mark[] = [];
   private knownUs = 0;
   private received = 0;
@@ -54,13 +52,12 @@ interface Stall {
 const leastSilentS = 0.5;
 
 /** The wait of a step that is going on; undefined when 1 % of what has arrived took as long. */
-export function stallOf(
+export function detectStall(
   step: Pick<StepProgress, 'waiting' | 'outstanding' | 'over' | 'latencyUs'>,
 ): Stall | undefined {
   const { waiting, outstanding: count, over, latencyUs } = step;
   if (over || waiting === undefined || waiting.oldestS * 1e6 <= latencyUs.p99) return undefined;
   const { oldestS, silentS } = waiting;
-  // Rounded down: it is a lower bound.
   const words = (seconds: number): string => (Math.floor(seconds * 10) / 10).toFixed(1);
   return silentS >= leastSilentS
     ? { kind: 'silent', seconds: words(silentS), count }
@@ -77,14 +74,12 @@ const fewestTicks = 5;
 /** Neighbouring seconds are taken for alike by no more than this. */
 const mostAlike = 0.9;
 
-/** Of latency, in seconds per second of time. */
-export interface Growth {
+export interface LatencyGrowth {
   readonly kind: 'stays' | 'grows' | 'open';
   /** From the lowest to the highest growth that the seconds of the step allow. */
   readonly low: number;
   readonly middle: number;
   readonly high: number;
-  /** More than that is a queue without an end. */
   readonly limit: number;
 }
 
@@ -111,8 +106,7 @@ export class BacklogWatch {
     if (isWithin && received > 0) this.seconds.push({ atS: tick, p50Us: latencyUs.p50 });
   }
 
-  /** Undefined where hardly anything arrives: then it is not latency that tells. */
-  growth(): Growth | undefined {
+  growth(): LatencyGrowth | undefined {
     const { seconds, limit } = this;
     if (seconds.length < fewestTicks) return undefined;
     const slopes = seconds
@@ -169,7 +163,6 @@ interface Outage {
 
 interface Second {
   readonly startUs: number;
-  /** Arrived in it, whenever they were due, and how many more were due in it. */
   readonly received: number;
   readonly behind: number;
   readonly within: readonly number[];
@@ -185,7 +178,6 @@ export class RecoveryWatch {
   private readonly needed: number;
 
   constructor(private readonly facts: RecoveryFacts) {
-    // As many as slo.dropped lets be missing.
     const { slo, connections } = facts;
     this.limits = Object.entries(slo.latencyUs) as [Percentile, number][];
     this.needed = Math.ceil((1 - (slo.dropped ?? 0)) * connections - 1e-9);
@@ -213,7 +205,6 @@ export class RecoveryWatch {
   /** Deliveries of a second of the run, in order; those of the drain too, which show what came after all. */
   second({ tick, expected, received, latency }: SecondFacts): void {
     if (this.outages.length === 0) return;
-    // A latency as long as the limit is within it.
     const within = this.limits.map(([, limit]) => latency.classCounts([limit + 1])[0]!);
     this.seconds.push({
       startUs: (tick - 1) * tickUs,

@@ -22,8 +22,8 @@ import {
   formatCount,
   formatDurationMs,
 } from '../../base/units';
-import type { Growth } from './stepWatches';
-import { isOf, ofStep, reasonOf, within } from './reason';
+import type { LatencyGrowth } from './stepWatches';
+import { isSameObjective, placeInStep, createReason, rewordReason } from './reason';
 import type { SearchEnd, SearchSummary } from '../../base/searchSummary';
 import type {
   Ending,
@@ -56,7 +56,7 @@ function silence({ senders, sent }: StepMeasures): VerdictReason[] {
     senders === 1
       ? sentence('the one sender sent nothing, so nothing was measured')
       : sentence('{0} senders sent nothing, so nothing was measured', formatCount(senders));
-  return [reasonOf('nothingSent', words)];
+  return [createReason('nothingSent', words)];
 }
 
 /** An objective on broken-off sessions has its own words. */
@@ -73,7 +73,7 @@ function broken(
       'name' in ended
         ? sentence('{0}: {1} sessions broke off, and none was completed', ended.name, count)
         : sentence('{0} sessions broke off, and none was completed', count);
-    return [reasonOf('sessionsBrokenOff', words)];
+    return [createReason('sessionsBrokenOff', words)];
   });
 }
 
@@ -86,7 +86,7 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   const judged = judgeDeliveries(step, rulesFromSlo(slo));
   const checks = judged.map(({ check }) => check);
   const of = (open: boolean): VerdictReason[] =>
-    judged.flatMap(({ check, reason }) => (isOpen(check) === open ? (reason ?? []) : []));
+    judged.flatMap(({ check, reason }) => (isUndecided(check) === open ? (reason ?? []) : []));
   const missed = [...of(false), ...broken(step, checks)];
   const late = missed.length > 0 ? [] : of(true).filter(({ code }) => code !== 'clockError');
   const undecided = of(true).filter((reason) => !late.includes(reason));
@@ -99,15 +99,17 @@ export function judgeStep(step: StepMeasures, slo: Slo): Verdict {
   };
 }
 
-export const isOpen = ({ by }: SloCheck): boolean => by === 'nothing';
+export const isUndecided = ({ by }: SloCheck): boolean => by === 'nothing';
 
 function distrust({ across }: StepMeasures, checks: readonly SloCheck[]): VerdictReason[] {
   const wrong = across?.wrong;
   if (wrong === undefined || !checks.some(({ by }) => by === 'inside')) return [];
-  return [reasonOf('clocks', sentence('{0}, so latency is judged inside single agents', wrong))];
+  return [
+    createReason('clocks', sentence('{0}, so latency is judged inside single agents', wrong)),
+  ];
 }
 
-export const generatorCodes: ReadonlySet<string> = new Set([
+export const generatorReasonCodes: ReadonlySet<string> = new Set([
   'suspended',
   'cpu',
   'calls',
@@ -122,41 +124,40 @@ const lateCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a step is invalid only because the generator's lateness leaves an objective open: all was sent, and the others are judged. */
-export const isOnlyLate = ({ status, reasons }: Verdict): boolean =>
+export const isInvalidByLatenessOnly = ({ status, reasons }: Verdict): boolean =>
   status === 'invalid' &&
   reasons.some(({ code }) => code === slipCode || code === unreadCode) &&
   reasons.every(({ code }) => lateCodes.has(code));
 
 /** Names the worst agent in the first reason why a step is invalid. */
-export function withAgent(
+export function nameWorstAgent(
   verdict: Verdict,
   worstAgent: (code: string) => { readonly index: number; readonly node: string } | undefined,
 ): Verdict {
-  const reason = verdict.reasons.find(({ code }) => generatorCodes.has(code));
+  const reason = verdict.reasons.find(({ code }) => generatorReasonCodes.has(code));
   const agent = reason && worstAgent(reason.code);
   if (reason === undefined || agent === undefined) return verdict;
   const { index, node } = agent;
-  const named = within(reason, (words) =>
+  const named = rewordReason(reason, (words) =>
     sentence('most of all agent {0} ({1}): {2}', formatCount(index), node, words),
   );
   return { ...verdict, reasons: verdict.reasons.map((each) => (each === reason ? named : each)) };
 }
 
-export interface Judged {
+export interface JudgedObjective {
   readonly check: SloCheck;
   readonly reason?: VerdictReason;
 }
 
-export const namedWords = (name: string | undefined, words: Words): Words =>
+export const withObjectiveName = (name: string | undefined, words: Words): Words =>
   name === undefined ? words : sentence('objective “{0}”: {1}', name, words);
 
-/** A step that was ended by an objective has failed, unless it is invalid. */
-export function withAborted(
+export function failByAbort(
   { status, reasons, ...checks }: Verdict,
   aborting: VerdictReason,
   seconds: number,
 ): Verdict {
-  const said = within(aborting, (words) => abortedWords(words, seconds));
+  const said = rewordReason(aborting, (words) => abortedWords(words, seconds));
   const others = reasons.filter(({ code }) => code !== aborting.code);
   // What makes the numbers worthless is said first.
   return status === 'invalid'
@@ -172,7 +173,7 @@ export function abortedWords(words: Words, seconds: number): Words {
   return joinWords([words, sentence('it ended the step after {0}', after)]);
 }
 
-function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefined {
+function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): JudgedObjective | undefined {
   const { metric, limit, name, step } = rule;
   const { missed, limit: side } = objective;
   const value = objective.value(of);
@@ -190,8 +191,8 @@ function judged<Of>(rule: Rule, objective: Judging<Of>, of: Of): Judged | undefi
       : { ...as, value: ruling.value, met: ruling.met, by: ruling.by };
   if (check.met) return { check };
   const words = ruling === undefined ? missed(of, value, limit) : ruling.words;
-  const code = isOpen(check) ? 'clockError' : codeOf(metric);
-  return { check, reason: reasonOf(code, namedWords(name, words), as) };
+  const code = isUndecided(check) ? 'clockError' : codeOf(metric);
+  return { check, reason: createReason(code, withObjectiveName(name, words), as) };
 }
 
 const codeOf = (metric: Metric): string => `slo-${metric}`;
@@ -200,13 +201,13 @@ export function judgeDeliveries(
   step: JudgedDeliveries,
   rules: readonly Rule[],
   untilEnd: readonly (true | undefined)[] = [true, undefined],
-): Judged[] {
+): JudgedObjective[] {
   return rules.flatMap((rule) => {
     const objective = findObjective(rule.metric);
     if (objective?.of !== 'step' || !untilEnd.includes(objective.untilEnd)) return [];
     if (step.expected === 0 && objective.withoutDeliveries !== true) return [];
     const found = judged(rule, objective, step);
-    if (found?.reason === undefined || isOpen(found.check)) return found ?? [];
+    if (found?.reason === undefined || isUndecided(found.check)) return found ?? [];
     return mayHaveCome(found, objective, step) ?? unlessLate(found, step);
   });
 }
@@ -215,10 +216,10 @@ const [slipCode, unreadCode] = ['slip', 'unread'];
 
 /** Open where it would not be missed if all had come in time of which nobody knows. */
 function mayHaveCome(
-  { check, reason }: Judged,
+  { check, reason }: JudgedObjective,
   objective: StepObjective,
   step: JudgedDeliveries,
-): Judged | undefined {
+): JudgedObjective | undefined {
   const { lateness: { unread = 0 } = {}, timeToAll } = step;
   if (unread === 0) return undefined;
   const value = objective.value({
@@ -230,12 +231,11 @@ function mayHaveCome(
       },
     }),
   });
-  // When that would have been nobody knows either.
   const isOpenThen = isLatencyMetric(check.metric)
     ? check.value === null && value !== null
     : value != null && objective.limit === 'least' && value >= check.limit;
   if (!isOpenThen) return undefined;
-  const said = within({ ...reason!, code: unreadCode }, (words) =>
+  const said = rewordReason({ ...reason!, code: unreadCode }, (words) =>
     sentence(
       'a worker did not read when the drain ended, and {0} of what it read then may have come in time: {1}',
       ...[formatCount(unread), words],
@@ -245,7 +245,10 @@ function mayHaveCome(
 }
 
 /** Open where it is missed by no more than the generator was late. */
-function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judged {
+function unlessLate(
+  found: JudgedObjective,
+  { lateness, across }: JudgedDeliveries,
+): JudgedObjective {
   const { check, reason } = found;
   if (lateness === undefined || !isLatencyMetric(check.metric)) return found;
   const clocksUs = check.by === 'inside' ? 0 : (across?.errorUs ?? 0);
@@ -253,7 +256,7 @@ function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judg
   if (latencyRuling(check.value, check.limit, byUs + clocksUs) !== 'open') return found;
   const { slipMaxUs, readGapMaxUs } = lateness;
   const times = [byUs, slipMaxUs, readGapMaxUs].map((us) => latencyWords(us));
-  const said = within({ ...reason!, code: slipCode }, (words) =>
+  const said = rewordReason({ ...reason!, code: slipCode }, (words) =>
     sentence(
       'this machine may have added up to {0} ({1} late to send, {2} late to read): {3}',
       ...[...times, words],
@@ -262,22 +265,27 @@ function unlessLate(found: Judged, { lateness, across }: JudgedDeliveries): Judg
   return { check: { ...check, by: 'nothing' }, reason: said };
 }
 
-export const judgeConnectionsBy = (of: JudgedConnections, rules: readonly Rule[]): Judged[] =>
+export const judgeConnections = (
+  of: JudgedConnections,
+  rules: readonly Rule[],
+): JudgedObjective[] =>
   rules.flatMap((rule) => {
     const objective = findObjective(rule.metric);
     return objective?.of === 'connections' ? (judged(rule, objective, of) ?? []) : [];
   });
 
 /** With the objectives that may be missed until the run is over, as they are now; the same when nothing has changed. */
-export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
+export function rejudgeAfterDrain(verdict: Verdict, step: JudgedDeliveries, slo: Slo): Verdict {
   const again = judgeDeliveries(step, rulesFromSlo(slo), [true]);
-  const isChanged = ({ check }: Judged): boolean =>
-    verdict.checks?.some((before) => isOf(before, check) && before.value !== check.value) === true;
+  const isChanged = ({ check }: JudgedObjective): boolean =>
+    verdict.checks?.some(
+      (before) => isSameObjective(before, check) && before.value !== check.value,
+    ) === true;
   if (!again.some(isChanged)) return verdict;
   const codes = again.map(({ check }) => codeOf(check.metric));
   const missed = again.flatMap(({ reason }) => reason ?? []);
   const now = (check: SloCheck): SloCheck =>
-    again.find((each) => isOf(each.check, check))?.check ?? check;
+    again.find((each) => isSameObjective(each.check, check))?.check ?? check;
   return {
     status: missed.length > 0 ? failed(verdict) : verdict.status,
     reasons: [...verdict.reasons.filter(({ code }) => !codes.includes(code)), ...missed],
@@ -285,29 +293,32 @@ export function judgedAgain(verdict: Verdict, step: JudgedDeliveries, slo: Slo):
   };
 }
 
-/** What was missed was missed, whatever else is open; only what is invalid says nothing. */
 const failed = ({ status }: Verdict): VerdictStatus => (status === 'invalid' ? status : 'fail');
 
 export const connectionChecks = (connections: JudgedConnections, slo: Slo): SloCheck[] =>
-  judgeConnectionsBy(connections, rulesFromSlo(slo)).map(({ check }) => check);
+  judgeConnections(connections, rulesFromSlo(slo)).map(({ check }) => check);
 
 /** A step of a search does not hold when its deliveries fall behind: it would miss its limits if it lasted longer. */
-export function withBacklog(verdict: Verdict, growth: Growth | undefined): Verdict {
+export function judgeBacklog(verdict: Verdict, growth: LatencyGrowth | undefined): Verdict {
   const { status, reasons } = verdict;
   if (growth === undefined || growth.kind === 'stays' || status === 'invalid') return verdict;
   if (growth.kind === 'open')
     return status === 'pass'
-      ? { ...verdict, status: 'incomplete', reasons: [...reasons, tooShort] }
+      ? { ...verdict, status: 'incomplete', reasons: [...reasons, tooShortReason] }
       : verdict;
   const words = sentence(
     'deliveries fall behind: latency grew by {0} each second, so no limit would be kept for long',
     latencyWords(growth.middle * 1e6),
   );
-  return { ...verdict, status: failed(verdict), reasons: [...reasons, reasonOf('backlog', words)] };
+  return {
+    ...verdict,
+    status: failed(verdict),
+    reasons: [...reasons, createReason('backlog', words)],
+  };
 }
 
 /** Nor when busy or dropped senders sent less than its value asks for. */
-export function withAsked(
+export function judgeSentLoad(
   verdict: Verdict,
   sentPerSecond: number,
   askedPerSecond: number,
@@ -318,22 +329,21 @@ export function withAsked(
     'only {0} of {1} messages a second were sent: senders were busy with a session, or not connected',
     ...[rateWordsBesideLimit(sentPerSecond, askedPerSecond), formatCount(askedPerSecond)],
   );
-  const reasons = [...verdict.reasons, reasonOf('notSent', words)];
+  const reasons = [...verdict.reasons, createReason('notSent', words)];
   return { ...verdict, status: failed(verdict), reasons };
 }
 
-/** Of what a value of a search asks; the edges of a step may cut some sessions short. */
 const leastAskedShare = 0.9;
 
-export const tooShort = reasonOf(
+export const tooShortReason = createReason(
   'tooShort',
   sentence('the step was too short to say whether deliveries fall behind'),
 );
 
 /** A step without all its agents is not passed, whatever the others have measured; what they miss it has missed. */
-export function withoutAgents(verdict: Verdict, lost: readonly Words[]): Verdict {
+export function judgeLostAgents(verdict: Verdict, lost: readonly Words[]): Verdict {
   if (lost.length === 0) return verdict;
-  const said = lost.map((words) => reasonOf('agentLost', words));
+  const said = lost.map((words) => createReason('agentLost', words));
   return {
     ...verdict,
     status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
@@ -342,7 +352,7 @@ export function withoutAgents(verdict: Verdict, lost: readonly Words[]): Verdict
 }
 
 /** Nor is one of which agents did not report in time how many deliveries to expect. */
-export function withUnsettled(verdict: Verdict, messages: number): Verdict {
+export function judgeUnsettledMessages(verdict: Verdict, messages: number): Verdict {
   if (messages === 0) return verdict;
   const words = sentence(
     'agents have not reported in time who was to get {0} messages',
@@ -351,12 +361,12 @@ export function withUnsettled(verdict: Verdict, messages: number): Verdict {
   return {
     ...verdict,
     status: verdict.status === 'pass' ? 'incomplete' : verdict.status,
-    reasons: [...verdict.reasons, reasonOf('unsettled', words)],
+    reasons: [...verdict.reasons, createReason('unsettled', words)],
   };
 }
 
-export function withConnections(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
-  const found = judgeConnectionsBy(now, rulesFromSlo(slo));
+export function addConnectionVerdict(verdict: Verdict, now: JudgedConnections, slo: Slo): Verdict {
+  const found = judgeConnections(now, rulesFromSlo(slo));
   const ofSteps = found.filter(({ check }) => isOfSteps(check.metric)).map(({ check }) => check);
   const checks = ofSteps.length === 0 ? {} : { checks: [...(verdict.checks ?? []), ...ofSteps] };
   const missed = found.flatMap(({ reason }) => reason ?? []);
@@ -380,7 +390,7 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
     'the hub refused messages of {0} of {1} senders, and later messages ask for no answer, so more may have been refused',
     ...[formatCount(refused), formatCount(senders)],
   );
-  return reasonOf('refused', words);
+  return createReason('refused', words);
 }
 
 /**
@@ -389,7 +399,7 @@ function refusal({ steps, errors }: Judgeable, slo: Slo): VerdictReason | undefi
  */
 export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   const completed = summary.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
-  const connections = judgeConnectionsBy(summary.connections, rulesFromSlo(slo));
+  const connections = judgeConnections(summary.connections, rulesFromSlo(slo));
   if (summary.search !== undefined) return judgeSearch(summary, summary.search);
   const missed = connections.flatMap(({ reason }) => reason ?? []);
   const refused = refusal(summary, slo);
@@ -408,16 +418,15 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
         // Said once below, for the run as a whole, unless they have come back since.
         .filter(({ code }) => missed.every((reason) => reason.code !== code))
         .filter(({ code, message }) => code !== 'agentLost' || !said.includes(message))
-        .map((reason) => ofStep(reason, step.index)),
+        .map((reason) => placeInStep(reason, step.index)),
     ),
     ...missed,
     ...(refused === undefined ? [] : [refused]),
   ];
   const checks = connections.map(({ check }) => check);
   if (whyBroken !== undefined) {
-    // Where nothing was reached, that connections failed says nothing more.
     const others = summary.connections.connected === 0 ? [] : reasons;
-    const first = reasonOf(summary.ending, whyBroken);
+    const first = createReason(summary.ending, whyBroken);
     return { status: 'incomplete', reasons: [first, ...others], checks };
   }
   const statuses = completed.map(({ verdict }) => verdict.status);
@@ -425,11 +434,10 @@ export function judgeRun(summary: Judgeable, slo: Slo): Verdict {
   if (statuses.includes('fail') || missed.length > 0 || refused)
     return { status: 'fail', reasons, checks };
   if (completed.length === 0) {
-    // Steps that were measured to their end say by themselves what is open.
     if (reasons.length > 0 && whyEnded === undefined)
       return { status: 'incomplete', reasons, checks };
     const words = whyEnded ?? sentence('no step was completed, so there is nothing to judge');
-    return { status: 'incomplete', reasons: [reasonOf('no-step', words), ...reasons], checks };
+    return { status: 'incomplete', reasons: [createReason('no-step', words), ...reasons], checks };
   }
   const isWhole = completed.length === summary.steps.length;
   return { status: isWhole ? 'pass' : 'incomplete', reasons, checks };
@@ -448,10 +456,9 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   const { ended } = search;
   const broken = brokenOff[ending];
   if (broken !== undefined) {
-    const reason = reasonOf(ending, endingWords ?? broken);
+    const reason = createReason(ending, endingWords ?? broken);
     return { status: 'incomplete', reasons: [reason], checks: [] };
   }
-  // A search that has seen no value hold has not shown anything that can be deployed.
   const status = ended === 'budget' && search.low === null ? 'fail' : searchStatus[ended];
   const decisive =
     ended === 'generatorLimit'
@@ -460,7 +467,7 @@ function judgeSearch(summary: Judgeable, search: SearchSummary): Verdict {
   const reasons = status === 'pass' ? [] : (decisive?.verdict.reasons ?? []);
   return {
     status,
-    reasons: reasons.map((reason) => ofStep(reason, decisive!.index)),
+    reasons: reasons.map((reason) => placeInStep(reason, decisive!.index)),
     checks: [],
   };
 }
@@ -493,7 +500,7 @@ export function generatorProblems(
   const problems: VerdictReason[] = [...late];
   if (sent < leastSentShare * offered)
     problems.unshift(
-      reasonOf(
+      createReason(
         'send-rate',
         sentence(
           'the generator sent only {0} of {1} messages that were due ({2})',
@@ -505,11 +512,12 @@ export function generatorProblems(
   return [...causeOf(step, problems), ...problems];
 }
 
-/** Why the generator was the bottleneck of a step: by its verdict where it is judged, else by what there is so far. */
 export function generatorProblem(step: SentMeasures, verdict?: Verdict): VerdictReason | undefined {
   if (verdict === undefined) return generatorProblems(step)[0];
   const { status, reasons } = verdict;
-  return status === 'invalid' ? reasons.find(({ code }) => generatorCodes.has(code)) : undefined;
+  return status === 'invalid'
+    ? reasons.find(({ code }) => generatorReasonCodes.has(code))
+    : undefined;
 }
 
 function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): VerdictReason[] {
@@ -519,7 +527,7 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
       'the load generator did not run for {0}: its process was suspended, or the machine slept',
       latencyWords(generator.suspendedUs),
     );
-    return [reasonOf('suspended', words)];
+    return [createReason('suspended', words)];
   }
   const share = shareWordsBesideLimit(generator.cpuShare, mostCpuShare);
   if (generator.cpuShare > mostCpuShare) {
@@ -527,7 +535,7 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
       sentence('a worker of the generator used {0} of a core', share),
       sentence('take more workers or another machine, or send less'),
     ]);
-    return [reasonOf('cpu', words)];
+    return [createReason('cpu', words)];
   }
   if (problems.length === 0) return [];
   if (byCalls === true) {
@@ -535,7 +543,7 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
       sentence('calls waited for a free socket of their worker, which used {0} of a core', share),
       sentence('take more workers, or a machine nearer to the service'),
     ]);
-    return [reasonOf('calls', words)];
+    return [createReason('calls', words)];
   }
   const byUs = lateness === undefined ? 0 : latenessUs(lateness);
   if (generator.cpuShare >= idleCpuShare || byUs < usualLatenessUs) return [];
@@ -546,5 +554,5 @@ function causeOf(step: SentMeasures, problems: readonly VerdictReason[]): Verdic
     ),
     sentence('close other programs on this machine, or run the load from another one'),
   ]);
-  return [reasonOf('starved', words)];
+  return [createReason('starved', words)];
 }

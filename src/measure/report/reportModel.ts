@@ -3,14 +3,14 @@ import { connectPhases } from '../../base/endpoint';
 import { totalErrors, type ErrorCounts } from '../../base/errorClass';
 import { fill } from '../../base/text';
 import { formatCount, formatShare } from '../../base/units';
-import { comparedLatency, percentileName } from '../compare/comparisonWords';
+import { latencyOrLostWords, percentileName } from '../compare/comparisonWords';
 import { repeatRows, type RepeatedStep } from '../compare/repeats';
 import {
-  cameEarly,
-  countsLost,
-  hidesTail,
+  hasEarlyDeliveries,
+  countsLostDeliveries,
+  isTailHidden,
   type ShownLatency,
-  shownLatency,
+  shownPercentiles,
 } from '../latencySummary';
 import type { Observed } from '../observed';
 import { agentSentences, agentTable } from '../show/agentTable';
@@ -18,9 +18,9 @@ import { callRows, sessionSentences } from '../show/callTable';
 import {
   latencyOrDash,
   rateWords,
-  thisMachineNote,
+  generatorPartNote,
   latencyOrLost,
-  thisMachineWords,
+  generatorPartWords,
 } from '../show/chartWords';
 import { findingSentence, observedTable } from '../show/observedWords';
 import { errorTable, rowTable, type TextTable } from '../show/panelTables';
@@ -28,8 +28,8 @@ import type { PanelStrings } from '../show/panelStrings';
 import {
   entryRows,
   pushedRows,
-  rowOfProgress,
-  rowOfStep,
+  progressRow,
+  stepRow,
   trafficRows,
   type StepRow,
 } from '../show/stepColumns';
@@ -86,7 +86,7 @@ const table = (title: string, parts: TextTable & Partial<ReportTable>): ReportTa
   ...{ notes: [], sentences: [], ...parts, title },
 });
 
-export const isEmpty = ({ rows, sentences }: ReportTable): boolean =>
+export const isEmptyTable = ({ rows, sentences }: ReportTable): boolean =>
   rows.length + sentences.length === 0;
 
 const mostSentences = 20;
@@ -95,11 +95,11 @@ type NotedStep = ShownLatency & Pick<StepRow, 'index' | 'generator'>;
 
 /** Why a dash stands where p99.9 belongs, whether lost deliveries count in the percentiles, and what of them is this machine's. */
 export function stepNotes(steps: readonly NotedStep[], texts: PanelStrings): string[] {
-  const ours = thisMachineNote(steps, texts['lateness.ofStep']);
+  const ours = generatorPartNote(steps, texts['lateness.ofStep']);
   return [
-    ...(hidesTail(steps.map(({ latencyUs }) => latencyUs)) ? [texts.tailNote] : []),
-    ...(countsLost(steps) ? [texts.lostCounted] : []),
-    ...(cameEarly(steps) ? [texts.cameEarly] : []),
+    ...(isTailHidden(steps.map(({ latencyUs }) => latencyUs)) ? [texts.tailNote] : []),
+    ...(countsLostDeliveries(steps) ? [texts.lostCounted] : []),
+    ...(hasEarlyDeliveries(steps) ? [texts.cameEarly] : []),
     ...(ours === undefined ? [] : [`${ours}.`]),
   ];
 }
@@ -109,8 +109,8 @@ function stepReport({ steps, current }: ReportedRun, texts: PanelStrings, most: 
     .slice(-most)
     .map((step) =>
       'over' in step
-        ? { ...rowOfProgress(step), ...(step.index === current && { current: true }) }
-        : rowOfStep(step),
+        ? { ...progressRow(step), ...(step.index === current && { current: true }) }
+        : stepRow(step),
     );
   const earlier = steps.length - rows.length;
   const hidden = earlier > 0 ? [fill(texts.earlierSteps, formatCount(earlier))] : [];
@@ -161,7 +161,7 @@ function repeatReport({ repeats = [] }: ReportedRun, texts: PanelStrings, most: 
     rows: repeatRows(repeats, texts.noValue).slice(-most),
     textColumns: [0, 1],
     sentences: outliers.slice(0, mostSentences).map(({ step, metric, value, median }) => {
-      const times = [comparedLatency(value), comparedLatency(median)];
+      const times = [latencyOrLostWords(value), latencyOrLostWords(median)];
       return fill(texts.outlier, formatCount(step), percentileName(metric), ...times);
     }),
   });
@@ -318,7 +318,6 @@ export interface ReportTile {
   readonly id: string;
   readonly label: string;
   readonly value: string;
-  /** Beside the value, smaller: `of 1,300 /s`. */
   readonly of: string;
   readonly details: string;
   readonly tone: 'neutral' | 'warn' | 'bad';
@@ -368,11 +367,11 @@ export function decisiveStep({
   );
 }
 
-export const numbersOf = (step: StepSummary): StepNumbers => ({
+export const stepNumbers = (step: StepSummary): StepNumbers => ({
   ...{ ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.seconds) },
 });
 
-export const lossesOf = (steps: readonly StepSummary[]) => {
+export const sumLosses = (steps: readonly StepSummary[]) => {
   const sum = (name: 'lost' | 'expected' | 'duplicated' | 'outOfOrder'): number =>
     steps.reduce((total, step) => total + step[name], 0);
   return {
@@ -384,14 +383,14 @@ export const lossesOf = (steps: readonly StepSummary[]) => {
 };
 
 function p99Tile({ step, limitUs }: TileFacts, texts: PanelStrings): ReportTile {
-  const shown = step && shownLatency(step);
+  const shown = step && shownPercentiles(step);
   const words = (us: number | null | undefined): string => latencyOrLost(us, texts);
   const missed = shown !== undefined && limitUs !== undefined && (shown.p99 ?? Infinity) > limitUs;
   return {
     id: 'p99',
     label: texts.p99Tile,
     value: words(shown?.p99),
-    of: (step && thisMachineWords(step, texts['lateness.part'])) ?? '',
+    of: (step && generatorPartWords(step, texts['lateness.part'])) ?? '',
     details:
       shown === undefined || shown.p999 !== undefined
         ? fill(texts.p99Details, words(shown?.p50), words(shown?.p999), words(shown?.max))

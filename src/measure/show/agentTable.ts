@@ -15,7 +15,7 @@ const agentsStep = (agents: readonly AgentProgress[]): number | undefined =>
   );
 
 /** At most so many, in their order: of more those that are silent, lost or left, then the slowest. */
-export function shownAgents<Agent extends AgentProgress>(
+export function selectAgents<Agent extends AgentProgress>(
   agents: readonly Agent[],
   most: number,
 ): Agent[] {
@@ -39,7 +39,7 @@ export function agentTable(
   most: number,
 ): TextTable {
   const dash = texts.noValue;
-  const rows = shownAgents(agents, most).map((agent) => {
+  const rows = selectAgents(agents, most).map((agent) => {
     const { index, node, share, clockErrorUs, lastStep } = agent;
     return [
       ...[formatCount(index), node.slice(0, longestName), formatShare(share)],
@@ -79,8 +79,10 @@ function those(
   return some.length === 0 ? [] : [fill(text, [...names, ...more].join(', '))];
 }
 
-export const silentAgents = (agents: readonly AgentProgress[], texts: PanelStrings): string[] =>
-  those(agents, 'silent', texts.agentsSilent, texts);
+export const silentAgentSentences = (
+  agents: readonly AgentProgress[],
+  texts: PanelStrings,
+): string[] => those(agents, 'silent', texts.agentsSilent, texts);
 
 export function agentSentences(agents: readonly AgentProgress[], texts: PanelStrings): string[] {
   const step = agentsStep(agents);
@@ -98,7 +100,7 @@ export function agentSentences(agents: readonly AgentProgress[], texts: PanelStr
   return [
     ...those(agents, 'lost', texts.agentsLost, texts),
     ...those(agents, 'left', texts.agentsLeft, texts),
-    ...silentAgents(agents, texts),
+    ...silentAgentSentences(agents, texts),
     ...(slowest === undefined || next === undefined || p99Of(slowest) === p99Of(next)
       ? []
       : [
@@ -133,7 +135,6 @@ export interface AgentColumn {
   readonly help: string;
 }
 
-/** Every value of an agent; a new one is a line here. */
 export const agentColumns: readonly AgentColumn[] = [
   {
     ...{ id: 'share', metric: 'share', unit: 'ratio', help: 'Share of the connections.' },

@@ -1,12 +1,12 @@
 import { totalErrors, sortErrorCounts } from '../../base/errorClass';
 import { fill, trimEndCharacters } from '../../base/text';
 import { formatCount } from '../../base/units';
-import { latencyAt } from '../latencySummary';
+import { shownPercentileUs } from '../latencySummary';
 import type { StepProgress } from '../snapshot';
 import type { CallSummary, SessionSummary, StepSummary } from '../summary';
 import { latencyOrDash } from './chartWords';
 import type { PanelStrings } from './panelStrings';
-import { callName, type StepRow } from './stepColumns';
+import { callNameWithCount, type StepRow } from './stepColumns';
 
 type Step = StepSummary | StepProgress;
 
@@ -51,7 +51,7 @@ export const callLabel = (call: string, entry: string | undefined): string =>
   entry === undefined ? call : `${entry}, ${call}`;
 
 /** The last step in which calls were made; before there is one, the last that has any. */
-export function stepOfCalls<Any extends Pick<Step, 'calls'>>(
+export function lastStepWithCalls<Any extends Pick<Step, 'calls'>>(
   steps: readonly Any[],
 ): Any | undefined {
   const some = steps.filter(({ calls = [] }) => calls.length > 0);
@@ -64,7 +64,6 @@ export interface CallBar {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** In microseconds. */
   readonly us: Readonly<Record<'p50' | 'p99' | 'max', number>>;
 }
 
@@ -78,7 +77,12 @@ export function callBars(rows: readonly StepRow[]): {
   const isMix = new Set(rows.map(({ name }) => name)).size > 1;
   const measured = rows.flatMap((row) =>
     row.latencyUs && row.latencyUs.count > 0
-      ? [{ name: callLabel(callName(row) ?? '', isMix ? row.name : undefined), us: row.latencyUs }]
+      ? [
+          {
+            name: callLabel(callNameWithCount(row) ?? '', isMix ? row.name : undefined),
+            us: row.latencyUs,
+          },
+        ]
       : [],
   );
   const mostUs = measured.reduce((most, { us }) => Math.max(most, us.max), shortestUs * 10);
@@ -105,7 +109,7 @@ function outcomes(
   const others = brokenOff - named.reduce((sum, [, count]) => sum + count, 0);
   const going = started - completed - brokenOff - waiting;
   const time = (key: 'p50' | 'p99'): string =>
-    latencyOrDash(latencyAt(durationUs, key), texts.noValue);
+    latencyOrDash(shownPercentileUs(durationUs, key), texts.noValue);
   return [
     fill(texts.sessionsStarted, formatCount(started)),
     fill(texts.sessionsCompleted, formatCount(completed)),

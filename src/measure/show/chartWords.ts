@@ -1,7 +1,7 @@
 import { latenessUs } from '../../base/objectives/latency';
 import { fill } from '../../base/text';
 import { latencyWords, formatCount, formatShare } from '../../base/units';
-import { shownLatency, type ShownLatency } from '../latencySummary';
+import { shownPercentiles, type ShownLatency } from '../latencySummary';
 import type { GeneratorHealth } from '../summary';
 
 /** Seconds since the run began as `1:05`, `1:00:05`. */
@@ -66,23 +66,24 @@ interface MeasuredLatency extends ShownLatency {
 
 /** Its p99, and how much of it may be this machine's, microseconds; undefined where that is no great part. */
 function latenessIn({ generator, ...latency }: MeasuredLatency) {
-  const p99Us = shownLatency(latency)?.p99;
+  const p99Us = shownPercentiles(latency)?.p99;
   const { slipP99Us = 0, slipMaxUs, readGapMaxUs = 0 } = generator ?? {};
   if (!p99Us || slipMaxUs === undefined || slipP99Us <= mostSlipShare * p99Us) return undefined;
   return { p99Us, byUs: Math.min(p99Us, latenessUs({ slipMaxUs, readGapMaxUs })) };
 }
 
-export const thisMachineUs = (step: MeasuredLatency): number | undefined => latenessIn(step)?.byUs;
+export const generatorPartUs = (step: MeasuredLatency): number | undefined =>
+  latenessIn(step)?.byUs;
 
-export function thisMachineWords(
+export function generatorPartWords(
   step: MeasuredLatency,
   text: string = latenessTexts['lateness.part'],
 ): string | undefined {
-  const us = thisMachineUs(step);
+  const us = generatorPartUs(step);
   return us === undefined ? undefined : fill(text, latencyWords(us));
 }
 
-export function thisMachineNote(
+export function generatorPartNote(
   steps: readonly (MeasuredLatency & { readonly index: number })[],
   text: string = latenessTexts['lateness.ofStep'],
 ): string | undefined {

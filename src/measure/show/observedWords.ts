@@ -1,8 +1,8 @@
 import { say, sentence, type Words } from '../../base/sentence';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import {
-  mostObserved,
-  namedSeries,
+  maximumSeries,
+  parseSeriesName,
   type NamedSeries,
   type Observed,
   type ObservedFinding,
@@ -19,9 +19,8 @@ type KindText = `observed.${ObservedKind}`;
 
 const kindText = (kind: ObservedKind): KindText => `observed.${kind}`;
 
-/** `CPU`, `thread-pool queue @ localhost:5000`, or a name of the server's own. */
 function observedLabel(name: string, texts: PanelStrings): string {
-  const { kind, place } = namedSeries(name);
+  const { kind, place } = parseSeriesName(name);
   if (kind === undefined) return name;
   return place === undefined ? texts[kindText(kind)] : `${texts[kindText(kind)]} @ ${place}`;
 }
@@ -40,7 +39,7 @@ export function observedTable(
   texts: PanelStrings,
   most: number,
 ): TextTable {
-  const rows = series.slice(0, mostObserved).flatMap(({ name, unit, steps }) =>
+  const rows = series.slice(0, maximumSeries).flatMap(({ name, unit, steps }) =>
     steps.map(({ index, mean, max, last }) => ({
       index,
       cells: [
@@ -49,7 +48,6 @@ export function observedTable(
       ],
     })),
   );
-  // Steps stand together; a sort keeps the order of the series in each.
   const sorted = [...rows].sort((a, b) => a.index - b.index).slice(-most);
   return {
     heads: [
@@ -74,7 +72,7 @@ export function findingWords({ code, fromS, value, name }: ObservedFinding): Wor
     formatCount(Math.max(0, Math.round(fromS))),
     formatShare(value),
   );
-  const { place } = namedSeries(name);
+  const { place } = parseSeriesName(name);
   return place === undefined ? words : sentence('{0} ({1})', words, place);
 }
 
@@ -102,15 +100,14 @@ const looks: readonly Pick<SeriesSpec, 'id' | 'dash' | 'widthPx'>[] = [
 
 const bytesPerMegabyte = 1024 * 1024;
 
-/** One chart for what is a share, one for counts and one for memory, as far as there is any of it. */
 export function observedCharts(
   snapshots: readonly Pick<Snapshot, 'observed'>[],
   texts: PanelStrings,
 ): TimeChartSpec[] {
   const names = new Set<string>();
   for (const { observed = {} } of snapshots)
-    for (const name of Object.keys(observed)) if (names.size < mostObserved) names.add(name);
-  const all = [...names].map(namedSeries);
+    for (const name of Object.keys(observed)) if (names.size < maximumSeries) names.add(name);
+  const all = [...names].map(parseSeriesName);
   const parts = [
     ['observedShares', (unit: ObservedUnit) => unit === 'share', 100],
     ['observedCounts', (unit: ObservedUnit) => unit === 'count' || unit === 'perSecond', 1],

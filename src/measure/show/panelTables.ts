@@ -3,21 +3,21 @@ import { fill } from '../../base/text';
 import { latencyMetrics, latencyShare, summaryKeys } from '../../base/objectives/percentile';
 import { formatCount, formatShare } from '../../base/units';
 import type { SearchKind } from '../../base/searchSummary';
-import { latencyAt, type LatencySummary } from '../latencySummary';
+import { shownPercentileUs, type LatencySummary } from '../latencySummary';
 import type { Snapshot } from '../snapshot';
 import type { GeneratorHealth } from '../summary';
 import { latencyOrDash, percentWords, timeLabel, valueWords } from './chartWords';
 import type { PanelStrings } from './panelStrings';
 import {
-  columnsOf,
-  columnText,
-  tooFew,
+  visibleColumns,
+  columnTextName,
+  tooFewMark,
   type RowKind,
   type StepColumn,
   type StepRow,
 } from './stepColumns';
 import {
-  columnsOf as pointsOf,
+  readChartColumns as pointsOf,
   type SeriesSpec,
   type SeriesText,
   type TimeChartSpec,
@@ -38,9 +38,9 @@ export function rowTable(
   texts: PanelStrings,
   most: number,
 ): TextTable {
-  const columns = columnsOf('panel', kind, rows);
+  const columns = visibleColumns('panel', kind, rows);
   return {
-    heads: columns.map(({ id, head }) => texts[columnText(id)] ?? head),
+    heads: columns.map(({ id, head }) => texts[columnTextName(id)] ?? head),
     rows: rows.slice(-most).map((row) => columns.map((column) => cellOf(column, row, texts))),
     textColumns: columns.flatMap(({ unit }, at) =>
       unit === 'verdict' || unit === 'word' ? [at] : [],
@@ -52,7 +52,7 @@ const longestName = 60;
 
 function cellOf({ unit, value: valueOf }: StepColumn, row: StepRow, texts: PanelStrings): string {
   const value = valueOf(row);
-  if (value === undefined || value === tooFew) return texts.noValue;
+  if (value === undefined || value === tooFewMark) return texts.noValue;
   if (value === null) return texts.isLost;
   if (typeof value === 'string')
     return unit === 'verdict' ? verdictWord(value, texts) : value.slice(0, longestName);
@@ -125,7 +125,9 @@ export function spectrumTable(
     heads: [texts.share, texts.fromIntended, texts.fromSend].slice(0, 1 + summaries.length),
     rows: latencyMetrics.map((metric) => [
       metric === 'max' ? 'max' : percentWords(latencyShare[metric]),
-      ...summaries.map((of) => latencyOrDash(latencyAt(of, summaryKeys[metric]), texts.noValue)),
+      ...summaries.map((of) =>
+        latencyOrDash(shownPercentileUs(of, summaryKeys[metric]), texts.noValue),
+      ),
     ]),
     textColumns: [0],
   };
@@ -159,7 +161,7 @@ export function chartTable(
   };
 }
 
-export const searchTexts = {
+export const searchKindTexts = {
   senders: 'searchSenders',
   rate: 'searchRate',
   connections: 'searchConnections',

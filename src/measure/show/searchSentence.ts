@@ -11,8 +11,8 @@ import {
   formatShare,
 } from '../../base/units';
 import { joinWords, sentence, type Words } from '../../base/sentence';
-import { ownWords, reasonWords } from '../judge/reason';
-import { generatorCodes, namedWords } from '../judge/verdict';
+import { wordsWithoutStep, wordsWithStep } from '../judge/reason';
+import { generatorReasonCodes, withObjectiveName } from '../judge/verdict';
 import { isDisturbance, type VerdictReason } from '../summary';
 import {
   isJudged,
@@ -32,10 +32,9 @@ const kindTexts: Readonly<Record<SearchKind, readonly [string, string]>> = {
 };
 
 /** `681 senders`, `681 msg/s`. */
-export const valueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): Words =>
+export const searchedValueWords = ({ of }: Pick<SearchSummary, 'of'>, value: number): Words =>
   sentence(kindTexts[of][value === 1 ? 0 : 1], formatCount(value));
 
-/** Of what was measured, so that it differs from the limit it missed. */
 const measuredWords: Readonly<Record<ObjectiveUnit, (value: number, limit: number) => string>> = {
   duration: latencyWordsBesideLimit,
   share: shareWordsBesideLimit,
@@ -50,7 +49,7 @@ const limitTexts: Readonly<Record<ObjectiveUnit, (limit: number) => string>> = {
   rate: formatRate,
 };
 
-export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
+export function missedObjectiveNumbers({ metric, limit, value }: BrokenObjective) {
   const objective = findObjective(metric);
   if (objective === undefined) return undefined;
   const { unit, limit: side } = objective;
@@ -58,22 +57,23 @@ export function brokenNumbers({ metric, limit, value }: BrokenObjective) {
   return { measured, limit: limitTexts[unit](limit), side };
 }
 
-/** `p99 1.1 s, limit 1 s`, `objective “quick”: p99 1.1 s, limit 1 s`: what a step missed. */
-export function brokenWords(broken: BrokenObjective): Words {
+export function missedObjectiveWords(broken: BrokenObjective): Words {
   const { metric, name, limit, value } = broken;
   if (metric === 'backlog')
     return sentence('deliveries fell behind by {0} of the time', formatShare(value ?? limit));
-  const numbers = brokenNumbers(broken);
+  const numbers = missedObjectiveNumbers(broken);
   if (numbers === undefined) return sentence('the objective {0} was missed', metric);
   const words =
     numbers.measured === undefined
       ? sentence('{0} lost, limit {1}', metric, numbers.limit)
       : sentence('{0} {1}, limit {2}', metric, numbers.measured, numbers.limit);
-  return namedWords(name, words);
+  return withObjectiveName(name, words);
 }
 
-/** Width of the interval as a share of its lower end; undefined where it has only one. */
-export const widthOf = ({ low, high }: Pick<SearchSummary, 'low' | 'high'>): number | undefined =>
+export const intervalWidth = ({
+  low,
+  high,
+}: Pick<SearchSummary, 'low' | 'high'>): number | undefined =>
   low === null || high === null ? undefined : (high - low) / low;
 
 export interface Headline {
@@ -87,11 +87,11 @@ export interface Headline {
 /** `✓ passed at 681 senders, failed at 687: p99 1.1 s, limit 1 s (11 steps, 6:40, generator healthy)`. */
 export function searchHeadline(search: SearchSummary, first: VerdictReason | undefined): Headline {
   const { low, high, ended } = search;
-  const words = (value: number | null): Words => valueWords(search, value ?? 0);
-  const why = first && reasonWords(first);
+  const words = (value: number | null): Words => searchedValueWords(search, value ?? 0);
+  const why = first && wordsWithStep(first);
   const interval = intervalWords(search);
   const frame = low !== null && high === null ? { frame: '{0}: {1}' as const } : {};
-  const broken = search.broken === null ? undefined : brokenWords(search.broken);
+  const broken = search.broken === null ? undefined : missedObjectiveWords(search.broken);
   const withFacts = (said: Words): Words => sentence('{0} {1}', said, factsOf(search));
   const judged = (sign: Headline['sign'], lead: Words): Headline =>
     broken === undefined
@@ -143,7 +143,7 @@ export function searchHeadline(search: SearchSummary, first: VerdictReason | und
 }
 
 function intervalWords({ of, low, high }: SearchSummary): Words {
-  const words = (value: number): Words => valueWords({ of }, value);
+  const words = (value: number): Words => searchedValueWords({ of }, value);
   if (low === null)
     return high === null
       ? sentence('no step passed or failed')
@@ -155,9 +155,9 @@ function intervalWords({ of, low, high }: SearchSummary): Words {
 
 function notOffered(search: SearchSummary, first: VerdictReason | undefined): Headline {
   const { low, high, steps, precision } = search;
-  const words = (value: number): Words => valueWords(search, value);
+  const words = (value: number): Words => searchedValueWords(search, value);
   const isMoreOffered = steps.some((step) => step.value > (low ?? 0) && isJudged(step));
-  const isLimit = (first === undefined || generatorCodes.has(first.code)) && !isMoreOffered;
+  const isLimit = (first === undefined || generatorReasonCodes.has(first.code)) && !isMoreOffered;
   const why = first && disturbedWords(first, steps);
   if (low === null) {
     const lead =
@@ -184,12 +184,14 @@ function notOffered(search: SearchSummary, first: VerdictReason | undefined): He
 }
 
 function disturbedWords(first: VerdictReason, steps: SearchSummary['steps']): Words {
-  if (!isDisturbance(first.code)) return reasonWords(first);
+  if (!isDisturbance(first.code)) return wordsWithStep(first);
   const last = formatCount(steps.at(-1)?.index ?? 1);
-  return joinWords([sentence('step {0} was disturbed on this machine', last), ownWords(first)]);
+  return joinWords([
+    sentence('step {0} was disturbed on this machine', last),
+    wordsWithoutStep(first),
+  ]);
 }
 
-/** `(11 steps, 6:40, generator healthy)`. */
 function factsOf({ steps, elapsedMs }: SearchSummary): Words {
   const seconds = Math.round(elapsedMs / 1000);
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -1,8 +1,8 @@
 import { totalErrors } from '../../base/errorClass';
 import { latencyWords, formatCount, formatShare, formatBytes } from '../../base/units';
 import {
-  shownLatency,
-  latencyAt,
+  shownPercentiles,
+  shownPercentileUs,
   type LatencySummary,
   type ShownPercentiles,
 } from '../latencySummary';
@@ -23,7 +23,7 @@ type StepView = 'terminal' | 'log' | 'csv' | 'panel';
 /** Null is a delivery that was lost; what is not known (yet) is undefined. */
 type StepCell = number | string | null | undefined;
 
-export const tooFew = '–';
+export const tooFewMark = '–';
 
 /** Each view writes values in its own way, by their unit: `4,100`, `41ms`, `41 ms`; CSV has them as they are. */
 export interface StepColumn {
@@ -62,19 +62,18 @@ const csvOf = (...names: (keyof StepRow & keyof MessageSummary)[]): StepColumn[]
 const measured = (...names: Exclude<keyof LatencySummary, 'count'>[]): StepColumn[] =>
   names.map((name) =>
     csv(`latencyUs.${name}`, ({ latencyUs }) =>
-      latencyUs?.count === 0 ? latencyUs[name] : latencyUs && latencyAt(latencyUs, name),
+      latencyUs?.count === 0 ? latencyUs[name] : latencyUs && shownPercentileUs(latencyUs, name),
     ),
   );
 
 const percentile = (id: string, key: keyof ShownPercentiles, place: number): StepColumn => ({
   ...{ id, head: id, unit: 'latency', views: tables, place, terminal: { width: 6 } },
   value(row) {
-    const shown = shownLatency(row);
-    return shown && shown[key] === undefined ? tooFew : shown?.[key];
+    const shown = shownPercentiles(row);
+    return shown && shown[key] === undefined ? tooFewMark : shown?.[key];
   },
 });
 
-/** Every column; a new one is a line here. */
 export const stepColumns: readonly StepColumn[] = [
   {
     ...{ id: 'index', head: 'Step', unit: 'count', place: 1, terminal: { width: 4 } },
@@ -123,7 +122,7 @@ export const stepColumns: readonly StepColumn[] = [
   {
     ...{ id: 'toAllP99', head: 'To all p99', unit: 'latency', views: tables, place: 8.1 },
     ...{ whereMeasured: true, terminal: { width: 8, head: 'to all' } },
-    value: ({ timeToAllUs }) => timeToAllUs && latencyAt(timeToAllUs, 'p99'),
+    value: ({ timeToAllUs }) => timeToAllUs && shownPercentileUs(timeToAllUs, 'p99'),
     say: ({ timeToAllUs }) => timeToAllUs && `p99 to all ${latencyWords(timeToAllUs.p99)}`,
   },
   {
@@ -135,18 +134,18 @@ export const stepColumns: readonly StepColumn[] = [
     ...{ id: 'insideP99', head: 'Inside p99', unit: 'latency', views: tables, place: 8.3 },
     ...{ whereMeasured: true, terminal: { width: 8, head: 'inside' } },
     value: (row) => {
-      const inside = insideAgents(row);
-      return inside && latencyAt(inside, 'p99');
+      const inside = latencyInsideAgents(row);
+      return inside && shownPercentileUs(inside, 'p99');
     },
     say: (row) => {
-      const inside = insideAgents(row);
+      const inside = latencyInsideAgents(row);
       return inside && `p99 inside agents ${latencyWords(inside.p99)}`;
     },
   },
   {
     ...{ id: 'clockError', head: 'Clocks ±', unit: 'latency', stepOnly: true, place: 8.4 },
     ...{ views: ['panel'], whereMeasured: true },
-    value: (row) => insideAgents(row) && row.clockErrorUs,
+    value: (row) => latencyInsideAgents(row) && row.clockErrorUs,
   },
   {
     ...{ id: 'errors', head: 'Errors', unit: 'count', stepOnly: true, place: 10 },
@@ -176,13 +175,16 @@ export const stepColumns: readonly StepColumn[] = [
   },
   csv('warmupErrors', ({ warmupErrors }) => warmupErrors, true),
   ...(['p50', 'p99', 'max'] as const).map((name) =>
-    csv(`timeToAllUs.${name}`, ({ timeToAllUs }) => timeToAllUs && latencyAt(timeToAllUs, name)),
+    csv(
+      `timeToAllUs.${name}`,
+      ({ timeToAllUs }) => timeToAllUs && shownPercentileUs(timeToAllUs, name),
+    ),
   ),
   ...csvOf('ambiguous', 'negative'),
   ...(['p50', 'p99', 'max'] as const).map((name) =>
     csv(
       `latencySameAgentUs.${name}`,
-      ({ latencySameAgentUs }) => latencySameAgentUs && latencyAt(latencySameAgentUs, name),
+      ({ latencySameAgentUs }) => latencySameAgentUs && shownPercentileUs(latencySameAgentUs, name),
     ),
   ),
   csv('clockErrorUs', ({ clockErrorUs }) => clockErrorUs, true),
@@ -194,7 +196,7 @@ export const stepColumns: readonly StepColumn[] = [
   ...(['p50', 'p99', 'max'] as const).map((name) =>
     csv(
       `sessions.durationUs.${name}`,
-      ({ sessions }) => sessions && latencyAt(sessions.durationUs, name),
+      ({ sessions }) => sessions && shownPercentileUs(sessions.durationUs, name),
     ),
   ),
   csv('recorded', ({ recorded }) => recorded),
@@ -204,8 +206,7 @@ export const stepColumns: readonly StepColumn[] = [
   csv('leaving', (row) => row.leaving),
 ];
 
-/** `SendMessage (×10)`: how often each session makes it, where that is more than once. */
-export const callName = ({ call, times = 1 }: StepRow): string | undefined =>
+export const callNameWithCount = ({ call, times = 1 }: StepRow): string | undefined =>
   call === undefined || times <= 1 ? call : `${call} (×${formatCount(times)})`;
 
 const counted = (
@@ -220,7 +221,6 @@ const counted = (
   value: (row) => row[id],
 });
 
-/** Of tables of calls; a new one is a line here. In CSV calls are rows with the columns of steps. */
 const callColumns: readonly StepColumn[] = [
   {
     ...{ id: 'call.step', head: 'Step', unit: 'count', views: ['panel'], place: 1 },
@@ -229,7 +229,7 @@ const callColumns: readonly StepColumn[] = [
   {
     ...{ id: 'call.name', head: 'Call', unit: 'word', place: 2, terminal: { width: 20 } },
     views: ['terminal', 'panel'],
-    value: callName,
+    value: callNameWithCount,
   },
   {
     ...{
@@ -288,7 +288,7 @@ const pushedColumns: readonly StepColumn[] = [
 ];
 
 /** What needed one clock only, where other deliveries needed two that differ; else it says nothing new. */
-export function insideAgents({
+export function latencyInsideAgents({
   clockErrorUs = 0,
   latencyUs,
   latencySameAgentUs,
@@ -309,7 +309,7 @@ const columnsFor: Readonly<Record<RowKind, readonly StepColumn[]>> = {
 };
 
 /** Columns of a view, of a table with those rows: CSV in the order of the list, tables by their places. */
-export function columnsOf(
+export function visibleColumns(
   view: StepView,
   of: RowKind = 'steps',
   rows?: readonly StepRow[],
@@ -327,16 +327,16 @@ export function columnsOf(
     .sort((a, b) => (a.place ?? last) - (b.place ?? last));
 }
 
-export const smallHead = ({ head }: StepColumn): string =>
+export const lowercaseHead = ({ head }: StepColumn): string =>
   head.charAt(0).toLowerCase() + head.slice(1);
 
-export const columnText = (id: string): `column.${string}` => `column.${id}`;
+export const columnTextName = (id: string): `column.${string}` => `column.${id}`;
 
 export const columnTexts = (): Record<`column.${string}`, string> =>
   Object.fromEntries(
     [...stepColumns, ...callColumns, ...pushedColumns]
       .filter(({ views }) => views.includes('panel'))
-      .map(({ id, head }) => [columnText(id), head]),
+      .map(({ id, head }) => [columnTextName(id), head]),
   );
 
 /** `ok 21 %`: share of a core the busiest worker uses; `slow` when the generator is the bottleneck. */
@@ -364,7 +364,6 @@ function generatorWords({
 export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly index: number;
   readonly name?: string;
-  /** Of a session, where the row is that of one; see {@link import('../summary').CallSummary}. */
   readonly call?: string;
   readonly times?: number;
   readonly recorded?: number;
@@ -385,7 +384,7 @@ export interface StepRow extends Partial<Omit<MessageSummary, 'histogram'>> {
   readonly left?: string;
 }
 
-export function rowOfStep({ errors, warmupErrors, verdict, ...row }: StepSummary): StepRow {
+export function stepRow({ errors, warmupErrors, verdict, ...row }: StepSummary): StepRow {
   return {
     ...row,
     errors: totalErrors(errors),
@@ -394,8 +393,7 @@ export function rowOfStep({ errors, warmupErrors, verdict, ...row }: StepSummary
   };
 }
 
-/** Row of a step as last seen; its losses are known only when it is over. */
-export function rowOfProgress({ outstanding, over, ...row }: StepProgress): StepRow {
+export function progressRow({ outstanding, over, ...row }: StepProgress): StepRow {
   return { ...row, ...(over && { lost: outstanding }) };
 }
 

@@ -1,5 +1,5 @@
 import { totalErrors } from '../../base/errorClass';
-import { latencyAt, type LatencySummary } from '../latencySummary';
+import { shownPercentileUs, type LatencySummary } from '../latencySummary';
 import type { Observed } from '../observed';
 import type { Snapshot } from '../snapshot';
 import type { ChartUnit } from './chartWords';
@@ -10,7 +10,7 @@ export const shortestRateS = 0.5;
 type Combine = 'max' | 'mean' | 'last';
 
 /** How several seconds become one point: latencies by their worst, rates by their mean, states by the last. */
-export const combineOf: Readonly<Record<ChartUnit, Combine>> = {
+export const combineByUnit: Readonly<Record<ChartUnit, Combine>> = {
   latency: 'max',
   perSecond: 'mean',
   count: 'last',
@@ -60,7 +60,7 @@ const latency = (
   dash,
   widthPx,
   // The axis is logarithmic: nothing, too little, and what came early have no place on it.
-  read: ({ interval }) => (interval && latencyAt(interval.latencyUs, metric)) || null,
+  read: ({ interval }) => (interval && shownPercentileUs(interval.latencyUs, metric)) || null,
 });
 
 const rate = (
@@ -146,7 +146,7 @@ function perSecond(amount: number, seconds: number): number | null {
   return seconds >= shortestRateS ? amount / seconds : null;
 }
 
-export interface Columns {
+export interface ChartPoints {
   readonly seconds: readonly number[];
   readonly lines: readonly (readonly (number | null)[])[];
   readonly perPoint: number;
@@ -161,7 +161,7 @@ export class ChartColumns {
 
   constructor(private readonly spec: TimeChartSpec) {}
 
-  of(all: readonly Snapshot[], most: number): Columns {
+  of(all: readonly Snapshot[], most: number): ChartPoints {
     const { seen } = this;
     const goesOn = seen.length > 0 && all[0] === seen[0] && all[seen.length - 1] === seen.at(-1);
     if (!goesOn) {
@@ -172,7 +172,7 @@ export class ChartColumns {
     for (let at = goesOn ? seen.length : 0; at < all.length; at++) this.add(all[at]!, all[at - 1]);
     this.seen = all;
     const { seconds, lines } = this;
-    return thin({ seconds, lines, perPoint: 1 }, combineOf[this.spec.unit], most);
+    return thinChartPoints({ seconds, lines, perPoint: 1 }, combineByUnit[this.spec.unit], most);
   }
 
   private add(snapshot: Snapshot, before: Snapshot | undefined): void {
@@ -186,11 +186,14 @@ export class ChartColumns {
   }
 }
 
-export const columnsOf = (spec: TimeChartSpec, all: readonly Snapshot[], most: number): Columns =>
-  new ChartColumns(spec).of(all, most);
+export const readChartColumns = (
+  spec: TimeChartSpec,
+  all: readonly Snapshot[],
+  most: number,
+): ChartPoints => new ChartColumns(spec).of(all, most);
 
 /** Points with a gap on both sides: no line goes through them, so they are drawn as dots. */
-export function islandsOf(line: ArrayLike<number | null | undefined>): number[] {
+export function isolatedPoints(line: ArrayLike<number | null | undefined>): number[] {
   const isGap = (at: number): boolean => (line[at] ?? null) === null;
   const places: number[] = [];
   for (let at = 0; at < line.length; at++)
@@ -201,7 +204,10 @@ export function islandsOf(line: ArrayLike<number | null | undefined>): number[] 
 /** The right axis of a chart: for lines more than twice as large as the first one, or far smaller ones. */
 export type RightAxis = 'none' | 'larger' | 'smaller';
 
-export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns): RightAxis {
+export function chooseRightAxis(
+  { series, right }: TimeChartSpec,
+  { lines }: ChartPoints,
+): RightAxis {
   const most = (line: readonly (number | null)[] | undefined): number =>
     (line ?? []).reduce<number>((highest, value) => Math.max(highest, value ?? 0), 0);
   const first = most(lines[0]);
@@ -213,8 +219,7 @@ export function rightAxisOf({ series, right }: TimeChartSpec, { lines }: Columns
   return others > 0 && others < first / 10 ? 'smaller' : 'none';
 }
 
-/** Fewer points by putting neighbours together; a gap stays one when all of its points are gaps. */
-export function thin(columns: Columns, combine: Combine, most: number): Columns {
+export function thinChartPoints(columns: ChartPoints, combine: Combine, most: number): ChartPoints {
   const { seconds, lines } = columns;
   const perPoint = Math.ceil(seconds.length / Math.max(1, most));
   if (perPoint <= 1) return columns;
@@ -226,12 +231,12 @@ export function thin(columns: Columns, combine: Combine, most: number): Columns 
     perPoint,
     seconds: starts.map((start) => seconds[start]!),
     lines: lines.map((line) =>
-      starts.map((start) => combined(line.slice(start, start + perPoint), combine)),
+      starts.map((start) => combineValues(line.slice(start, start + perPoint), combine)),
     ),
   };
 }
 
-export function combined(values: readonly (number | null)[], combine: Combine): number | null {
+export function combineValues(values: readonly (number | null)[], combine: Combine): number | null {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
   if (combine === 'max') return known.reduce((most, value) => Math.max(most, value));
@@ -240,7 +245,7 @@ export function combined(values: readonly (number | null)[], combine: Combine): 
 }
 
 /** With what was known only when the run was over: in all samples of its minute, as if it had been seen then. */
-export function withLate<Sample extends Pick<Snapshot, 'atMs' | 'observed'>>(
+export function addLateSeries<Sample extends Pick<Snapshot, 'atMs' | 'observed'>>(
   samples: readonly Sample[],
   observed: Observed | undefined,
 ): readonly Sample[] {

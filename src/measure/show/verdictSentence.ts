@@ -4,9 +4,9 @@ import { english, type Translate } from '../../base/text';
 import type { Slo } from '../../base/slo';
 import { latencyWords, formatCount, formatDurationMs } from '../../base/units';
 import { joinWords, say, sentence, wholeSentence, type Words } from '../../base/sentence';
-import { advised, ownWords, reasonWords } from '../judge/reason';
-import { latenessTexts, thisMachineUs } from './chartWords';
-import { shownLatency } from '../latencySummary';
+import { adviceFrame, wordsWithoutStep, wordsWithStep } from '../judge/reason';
+import { latenessTexts, generatorPartUs } from './chartWords';
+import { shownPercentiles } from '../latencySummary';
 import { isPlainEnding } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
@@ -58,9 +58,9 @@ export function verdictSentences(run: JudgedRun, t: Translate): VerdictSentences
   return { tone, sign, lead: wholeSentence(lead, t), rest: wholeSentence(rest, t) };
 }
 
-export const otherReasons = (run: JudgedRun, t: Translate = english): string[] => {
+export const remainingReasons = (run: JudgedRun, t: Translate = english): string[] => {
   const first = verdictSentence(run, t);
-  const said = run.verdict.reasons.map((reason) => say(reasonWords(reason), t));
+  const said = run.verdict.reasons.map((reason) => say(wordsWithStep(reason), t));
   return said.filter((words) => !first.includes(words));
 };
 
@@ -84,7 +84,6 @@ function sessionsPart({ steps }: JudgedRun): Words[] {
   return [sentence('{0} of {1} sessions broke off', ...counts)];
 }
 
-/** Of all that was due; less is not worth a word beside the verdict. */
 const leastSkippedShare = 0.01;
 
 function skippedPart({ steps, verdict: { reasons } }: JudgedRun): Words[] {
@@ -115,7 +114,7 @@ function judgedHeadline(run: JudgedRun): Headline {
   const [reason] = reasons;
   if (couldNotConnect(run)) return unreachedHeadline(reason);
   if (run.search !== undefined) return searchHeadline(run.search, whyEnded(run));
-  const first = reason === undefined ? '' : reasonWords(reason);
+  const first = reason === undefined ? '' : wordsWithStep(reason);
   const why =
     reasons.length > 1 ? sentence('{0} (and {1} more)', first, String(reasons.length - 1)) : first;
   const completed = run.steps.filter(({ verdict }) => verdict.status !== 'incomplete');
@@ -138,12 +137,11 @@ function judgedHeadline(run: JudgedRun): Headline {
   }
 }
 
-/** Why there was no connection is the status itself. */
 function unreachedHeadline(reason: VerdictReason | undefined): Headline {
-  const words = reason === undefined ? '' : ownWords(reason);
-  if (typeof words === 'string' || words.text !== advised) return { sign: '✗', lead: words };
+  const words = reason === undefined ? '' : wordsWithoutStep(reason);
+  if (typeof words === 'string' || words.text !== adviceFrame) return { sign: '✗', lead: words };
   const [lead = '', rest = ''] = words.values;
-  return { sign: '✗', lead, frame: advised, rest };
+  return { sign: '✗', lead, frame: adviceFrame, rest };
 }
 
 /** Why a search came to no end of its own, where its sentence does not say it anyway. */
@@ -172,10 +170,9 @@ function stepsWords(steps: readonly StepSummary[], run: JudgedRun): Words {
   return joinWords([words, sentence('slowest was step {0}: {1}', String(slowest.index), slow)]);
 }
 
-/** How near a step came to its limits; by its 99th percentile where it has none. */
 function slowness(step: StepSummary): number {
   const nearest = nearestCheck(step);
-  return nearest ? fullness(nearest) : (shownLatency(step)?.p99 ?? 0);
+  return nearest ? fullness(nearest) : (shownPercentiles(step)?.p99 ?? 0);
 }
 
 function measuredWords(step: StepSummary, run: JudgedRun): Words {
@@ -197,7 +194,6 @@ function measuredWords(step: StepSummary, run: JudgedRun): Words {
   );
 }
 
-/** The latency objective that came nearest to its limit; the 99th percentile when there is none. */
 function latencyPart(step: StepSummary, slo: Slo): Words {
   const nearest = nearestCheck(step);
   const metric: Percentile = nearest?.metric ?? 'p99';
@@ -205,7 +201,7 @@ function latencyPart(step: StepSummary, slo: Slo): Words {
     const counts = [step.received, step.expected].map((count) => formatCount(count));
     return sentence('{0} of {1} deliveries arrived', ...counts);
   }
-  const value = nearest?.value ?? shownLatency(step)?.p99 ?? step.latencyUs.p99;
+  const value = nearest?.value ?? shownPercentiles(step)?.p99 ?? step.latencyUs.p99;
   const limit = nearest?.limit ?? slo.latencyUs[metric];
   const inside = step.latencySameAgentUs?.count ?? 0;
   const deliveries =
@@ -221,7 +217,7 @@ function latencyPart(step: StepSummary, slo: Slo): Words {
           latencyWords(value),
           latencyWords(limit),
         );
-  const ours = thisMachineUs(step);
+  const ours = generatorPartUs(step);
   if (ours === undefined) return within;
   return joinWords([within, sentence(latenessTexts['lateness.part'], latencyWords(ours))], ', ');
 }

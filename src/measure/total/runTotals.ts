@@ -3,7 +3,7 @@ import { addErrors, type ErrorClass, type ErrorCounts } from '../../base/errorCl
 import { latenessUs } from '../../base/objectives/latency';
 import type { JudgedConnections } from '../../base/objectives/objective';
 import { LatencyHistogram } from '../histogram';
-import { withAgent } from '../judge/verdict';
+import { nameWorstAgent } from '../judge/verdict';
 import {
   type ClockSample,
   type ConnectionCounts,
@@ -13,7 +13,7 @@ import {
   noConnections,
   type StepSample,
   TargetCounts,
-  type Unsettled,
+  type UnsettledMessages,
   type WorkerSample,
 } from '../sample';
 import type {
@@ -51,9 +51,8 @@ export class RunTotals {
   private readonly life = new LifeTotals();
   /** Of agents that were lost: what they had counted stays, what they held is gone. */
   private readonly lost = new Set<number>();
-  private readonly unsettledOf = new Map<number, Unsettled>();
+  private readonly unsettledOf = new Map<number, UnsettledMessages>();
   private readonly clockJumps = new Map<number, number>();
-  /** How long the ramp took, all its rounds together. */
   rampSeconds = 0;
   private readonly targets: readonly TargetCounts[];
   private readonly agents: AgentTotals;
@@ -86,7 +85,6 @@ export class RunTotals {
       totals?.add(step, sample.tick);
       if (step.ahead !== undefined) totals?.clocks.came(this.agentOf(worker), step.ahead);
     }
-    // Where there are several agents.
     if (sample.clock !== undefined) {
       this.addClock(this.agentOf(worker), sample.clock);
       this.agents.add(sample);
@@ -119,13 +117,13 @@ export class RunTotals {
     if (step?.verdict === undefined) step?.clocks.note(agent, { errorUs, jumps: more });
   }
 
-  ofAgents(agents: readonly AgentProgress[]): readonly AgentProgress[] {
+  addMeasurements(agents: readonly AgentProgress[]): readonly AgentProgress[] {
     return this.agents.with(agents);
   }
 
   /** Names in the verdict on a step the agent that has kept its schedule worst, where that is a reason. */
-  naming(verdict: Verdict, step: number, agents: readonly AgentProgress[] = []): Verdict {
-    return withAgent(verdict, (code) => {
+  nameWorstAgent(verdict: Verdict, step: number, agents: readonly AgentProgress[] = []): Verdict {
+    return nameWorstAgent(verdict, (code) => {
       const worst = this.agents.worst(step, shortcomings[code] ?? 'latenessUs');
       return agents.find(({ index }) => index === worst);
     });
@@ -141,7 +139,7 @@ export class RunTotals {
     return this.sumOfUnsettled('messages');
   }
 
-  private sumOfUnsettled(field: keyof Unsettled): number {
+  private sumOfUnsettled(field: keyof UnsettledMessages): number {
     let sum = 0;
     for (const unsettled of this.unsettledOf.values()) sum += unsettled[field];
     return sum;
@@ -192,7 +190,6 @@ export class RunTotals {
     return this.connectionSums[field];
   }
 
-  /** The counts of {@link connections} alone, which take no time. */
   connectionCounts(): JudgedConnections & Pick<ConnectionSummary, 'connected' | 'reconnected'> {
     const notBack = this.sum('notBack');
     return {
@@ -279,7 +276,6 @@ function quantilesOf(histogram: LatencyHistogram): Quantiles {
   return { p50, p90, p95, p99 };
 }
 
-/** What each agent has measured in the last step that it was part of, and how well it kept its schedule there. */
 export class AgentTotals {
   private readonly agents = new Map<number, OneAgent>();
 
@@ -365,7 +361,6 @@ class OneAgent {
     if (loopDelay !== undefined) this.histograms.loopDelay.add(loopDelay);
   }
 
-  /** Begins the step where it is a later one. */
   private isOf(step: number): boolean {
     if (step > this.step) {
       [this.step, this.sent, this.received] = [step, 0, 0];

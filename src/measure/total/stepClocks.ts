@@ -9,7 +9,6 @@ const mostAgents = 1000;
 
 /** The clocks of all agents in one step: how far they may differ, and whether the traffic between them agrees. */
 export class StepClocks {
-  /** Of each agent the most of the step, microseconds. */
   private readonly errors = new Map<number, number>();
   private readonly moved = new Set<number>();
   /** Of agents that deliveries between them prove to differ by so much, microseconds: by receiver, then by sender. */

@@ -4,7 +4,7 @@ import {
   MembershipCounts,
   MessageCounts,
   SessionCounts,
-  onlyLate,
+  countAsLate,
   type CallSample,
   type CountsSample,
   type EntrySample,
@@ -16,7 +16,7 @@ import { sloForStep, type Slo } from '../../base/slo';
 import { LatencyHistogram } from '../histogram';
 import type { AbortWatch } from '../judge/abortWatch';
 import { LatencyBlocks } from '../latencyBlocks';
-import { generatorProblem, judgedAgain, judgeStep } from '../judge/verdict';
+import { generatorProblem, rejudgeAfterDrain, judgeStep } from '../judge/verdict';
 import { type RecoveryWatch, WaitingWatch } from '../judge/stepWatches';
 import { judgedLatency, type JudgedLatency } from '../latencySummary';
 import { StepClocks } from './stepClocks';
@@ -54,9 +54,7 @@ interface EntryFacts {
 
 /** Sums of what all workers counted for a step, or for one entry in it; percentiles are of the sums only. */
 class MessageTotals extends MessageCounts {
-  /** What it is the sum of: entries of a mix, or calls of sessions. */
   readonly within: readonly MessageTotals[] = [];
-  /** The drain is over: what has counted stays as it was judged. */
   protected isSettled = false;
   /** Deliveries that agents which were lost may have been owed, at most. */
   private pendingLoss = 0;
@@ -64,7 +62,7 @@ class MessageTotals extends MessageCounts {
   private isUnsaid = false;
 
   override add(sample: CountsSample): void {
-    super.add(this.isSettled ? onlyLate(sample) : sample);
+    super.add(this.isSettled ? countAsLate(sample) : sample);
   }
 
   /** What is missing now may be what an agent had received and could not report before it was lost. */
@@ -75,9 +73,9 @@ class MessageTotals extends MessageCounts {
   }
 
   /** Expects no more of what is still missing of that; returns how many deliveries. */
-  forgive(): number {
+  dropPendingLoss(): number {
     if (this.within.length > 0) {
-      const sum = this.within.reduce((total, part) => total + part.forgive(), 0);
+      const sum = this.within.reduce((total, part) => total + part.dropPendingLoss(), 0);
       this.expected -= sum;
       return sum;
     }
@@ -124,7 +122,6 @@ class MessageTotals extends MessageCounts {
     this.isSettled = true;
   }
 
-  /** Percentiles over what was expected, where something is missing: it counts as slower than any other. */
   protected get judgedUs(): JudgedLatency | undefined {
     const { expected } = this;
     const { received } = this.delivered();
@@ -185,7 +182,6 @@ class MessageTotals extends MessageCounts {
 
 const within = (part: number, whole: number): number => Math.max(0, Math.min(part, whole));
 
-/** A sum that has something unknown in it is unknown. */
 const known = (sum: number): number | null => (Number.isNaN(sum) ? null : sum);
 
 class CallTotals extends MessageTotals {
@@ -310,7 +306,6 @@ export interface StepFacts {
   readonly index: number;
   readonly senders: number;
   readonly entries?: readonly EntryFacts[];
-  /** Of the only entry, where it has sessions. */
   readonly calls?: readonly CallFacts[];
   /** Its senders only wait for what hubs send on their own. */
   readonly listens?: boolean;
@@ -377,7 +372,6 @@ export class StepTotals extends SendingTotals {
       (this.membership ??= new MembershipCounts()).add(sample.membership);
   }
 
-  /** Of the measured time, from 0, when that is over. */
   private get lastSecond(): number {
     return this.seconds > 0 ? Math.max(0, Math.ceil(this.seconds) - 1) : Infinity;
   }
@@ -418,7 +412,6 @@ export class StepTotals extends SendingTotals {
     this.blocks.settle();
   }
 
-  /** A worker, or who leads them, did not run for so long. */
   suspended(us = 0): void {
     this.suspendedUs = Math.max(this.suspendedUs, us);
   }
@@ -449,9 +442,8 @@ export class StepTotals extends SendingTotals {
     return { ...measured, valid: problem === undefined, ...(problem && { cause: problem.code }) };
   }
 
-  /** Judges the step as it stands: its drain is over, and what came later had not arrived. */
   judge(slo: Slo): Verdict {
-    this.forgive();
+    this.dropPendingLoss();
     this.settle();
     const { offered, sent } = this;
     const { byCalls = false, listens = false } = this.facts;
@@ -487,7 +479,6 @@ export class StepTotals extends SendingTotals {
     };
   }
 
-  /** Nothing where all deliveries have stayed inside their agents. */
   private get across(): Pick<JudgedDeliveries, 'across'> {
     const { clocks, latency, latencySameAgent } = this;
     const { errorUs, problem } = clocks;
@@ -562,7 +553,7 @@ export class StepTotals extends SendingTotals {
       verdict:
         verdict === undefined
           ? cutShort
-          : judgedAgain(verdict, this.deliveries(), this.sloFrom(slo)),
+          : rejudgeAfterDrain(verdict, this.deliveries(), this.sloFrom(slo)),
     };
   }
 }

@@ -36,7 +36,6 @@ export class TickMerger {
     return this.finished(workers, due ? sample.tick : -1);
   }
 
-  /** No worker delivers any more. */
   rest(): MergedTick[] {
     return this.finished(0, Infinity);
   }
@@ -61,9 +60,7 @@ interface Window {
   drainedS: number;
 }
 
-/** Seconds of a tick that belong to measured steps. */
 interface MeasuredTime {
-  /** While messages of a step were being sent. */
   readonly seconds: number;
   /** The same and the drain after it: while deliveries counted. */
   readonly receivingSeconds: number;

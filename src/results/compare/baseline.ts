@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { leastBlocks } from '../../measure/compare/comparison';
-import { shownLatency } from '../../measure/latencySummary';
+import { minimumBlocks } from '../../measure/compare/comparison';
+import { shownPercentiles } from '../../measure/latencySummary';
 import type { Scenario } from '../../scenario/scenario';
 import type { StepSummary } from '../../measure/summary';
 import { repeatCount, stepsOf } from '../../scenario/steps';
@@ -14,30 +14,30 @@ import { joinWords } from '../../scenario/text/words';
 import {
   baselinesFile,
   baselinesSchema,
-  mostBaselines,
+  maximumBaselines,
   readBaselines,
-  writeKept,
+  writeJson,
 } from '../historyFiles';
 import { readResult } from '../readResult';
 import { redactTarget } from '../redact';
 import type { Result } from '../result';
-import { fileProblem, folderName } from '../resultFolder';
+import { describeFileError, resultFolderName } from '../resultFolder';
 import {
-  isMeasured,
+  passedOrFailed,
   loadDifferences,
-  loadWords,
-  noCommonStep,
-  pooledSteps,
-  refusal,
-  scenarioNameOf,
+  describeLoadDifference,
+  noCommonStepReason,
+  poolRepeats,
+  reasonsNotComparable,
+  scenarioNameFromId,
 } from './compareResults';
 
 const baselineWords: readonly string[] = ['kept', 'last', 'best'];
 
 /** Anything else is a result folder or a `result.json`. */
-export const isBaselineWord = (which: string): boolean => baselineWords.includes(which);
+export const isBaselineKeyword = (which: string): boolean => baselineWords.includes(which);
 
-export interface BaselineQuestion {
+export interface BaselineRequest {
   /** `kept`, `last` or `best`, or where a result is. */
   readonly which: string;
   readonly directory: string;
@@ -55,10 +55,10 @@ const mostResults = 50;
  * anything else names a result. @throws ExpectedError `baseline-unlike` where a named one cannot be compared with
  * such a run; as {@link readResult}
  */
-export async function findBaseline(question: BaselineQuestion): Promise<FoundBaseline> {
+export async function findBaseline(question: BaselineRequest): Promise<FoundBaseline> {
   const { which, directory, scenarioName, scenario } = question;
   const never = neverCompared(scenario);
-  if (!isBaselineWord(which)) {
+  if (!isBaselineKeyword(which)) {
     if (never !== undefined)
       throw new ExpectedError(
         'baseline-unlike',
@@ -87,7 +87,7 @@ export async function findBaseline(question: BaselineQuestion): Promise<FoundBas
   }
   const result = which === 'last' ? found[0] : bestOf(found);
   if (result !== undefined) return { result, passedOver: which === 'last' ? passedOver : [] };
-  const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
+  const over = passedOver.length === 0 ? '' : `; passed over: ${listFirstFew(passedOver)}`;
   return {
     why: `there is no earlier result of ${name} with this load and target to compare with${over}`,
     lookedIn: directory,
@@ -102,7 +102,7 @@ function faultOf({ verdict, baseline }: Result): string | undefined {
 
 const mostNamed = 3;
 
-export const someOf = (ids: readonly string[]): string =>
+export const listFirstFew = (ids: readonly string[]): string =>
   joinWords(
     ids.length > mostNamed
       ? [...ids.slice(0, mostNamed), `${formatCount(ids.length - mostNamed)} older`]
@@ -143,9 +143,9 @@ const unkept = (id: string, why: string): ExpectedError =>
   );
 
 function whyNot(result: Result, scenario: Scenario): string | undefined {
-  const [refused] = refusal(result);
+  const [refused] = reasonsNotComparable(result);
   if (refused !== undefined) return refused;
-  const [another] = loadDifferences(result.scenario, scenario).map(loadWords);
+  const [another] = loadDifferences(result.scenario, scenario).map(describeLoadDifference);
   return another ?? whyNoStep(result, scenario);
 }
 
@@ -154,11 +154,11 @@ function neverCompared(scenario: Scenario): string | undefined {
   if (search !== undefined)
     return 'a capacity search has no fixed steps to compare; run without the search (--no-search)';
   const seconds = (repeatCount(scenario) * singleStepDurationMs) / 1000;
-  if (seconds >= leastBlocks) return undefined;
+  if (seconds >= minimumBlocks) return undefined;
   return `the steps of this run last ${formatDurationMs(seconds * 1000)}, and ${enoughWords}`;
 }
 
-const enoughWords = `at least ${leastBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${leastBlocks}s or more`;
+const enoughWords = `at least ${minimumBlocks} s of each run are needed to say what is chance; set singleStepDuration to ${minimumBlocks}s or more`;
 
 function whyNoStep(result: Result, scenario: Scenario): string | undefined {
   const planned = stepsOf(scenario).map(({ index, senders, perEntry }) => ({
@@ -167,7 +167,7 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
   }));
   let before: StepSummary[];
   try {
-    before = pooledSteps(result).filter(isMeasured);
+    before = poolRepeats(result).filter(passedOrFailed);
   } catch (error) {
     if (error instanceof ExpectedError) return error.message;
     throw error;
@@ -178,17 +178,17 @@ function whyNoStep(result: Result, scenario: Scenario): string | undefined {
   );
   const sendersOf = (steps: readonly { readonly senders: number }[]): number[] =>
     steps.map(({ senders }) => senders);
-  if (common.length === 0) return noCommonStep(sendersOf(before), sendersOf(planned));
-  if (common.some(({ latencyBlocks }) => (latencyBlocks?.counts.length ?? 0) >= leastBlocks))
+  if (common.length === 0) return noCommonStepReason(sendersOf(before), sendersOf(planned));
+  if (common.some(({ latencyBlocks }) => (latencyBlocks?.counts.length ?? 0) >= minimumBlocks))
     return undefined;
   const longest = Math.max(...common.map(({ seconds }) => seconds));
-  return longest < leastBlocks
+  return longest < minimumBlocks
     ? `it measured each step for ${formatDurationMs(longest * 1000)} at most, and ${enoughWords}`
-    : `its deliveries arrived in fewer than ${leastBlocks} pieces of its time`;
+    : `its deliveries arrived in fewer than ${minimumBlocks} pieces of its time`;
 }
 
 /** Newest first: results of the same scenario, load and target whose run was not broken off. */
-async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Result> {
+async function* earlierResults(question: BaselineRequest): AsyncGenerator<Result> {
   const { directory, scenarioName, scenario } = question;
   const name = nameOf(scenarioName);
   const all = await readdir(directory).catch((): string[] => []);
@@ -206,20 +206,20 @@ async function* earlierResults(question: BaselineQuestion): AsyncGenerator<Resul
 
 /** What follows the time in the names of its result folders. */
 const nameOf = (scenarioName: string): string =>
-  folderName(new Date(0), scenarioName).slice('1970-01-01T00-00-00-'.length);
+  resultFolderName(new Date(0), scenarioName).slice('1970-01-01T00-00-00-'.length);
 
 /** Results without `scenarioName` have only their id, which may end in a number because the name was taken. */
 function ownNameOf({ id, scenarioName }: Result, directory: string): string {
   if (scenarioName !== undefined) return nameOf(scenarioName);
   const unnumbered = id.replace(/-\d+$/, '');
   const isNumbered = unnumbered !== id && existsSync(path.join(directory, unnumbered));
-  return scenarioNameOf(isNumbered ? unnumbered : id);
+  return scenarioNameFromId(isNumbered ? unnumbered : id);
 }
 
 /** References must be the same, and still stand for the same place. */
 function isSameTarget(
   { scenario, target }: Result,
-  { scenario: asked, reference }: BaselineQuestion,
+  { scenario: asked, reference }: BaselineRequest,
 ): boolean {
   const textsOf = ({ target: spec = { kind: 'local' } }: Scenario): string =>
     JSON.stringify(mapTargetTexts(spec, redactTarget));
@@ -252,7 +252,7 @@ function hasName(folder: string, name: string): boolean {
 function bestOf(results: readonly Result[]): Result | undefined {
   const p99 = ({ steps }: Result): number => {
     const last = steps.at(-1);
-    return (last && shownLatency(last)?.p99) ?? Infinity;
+    return (last && shownPercentiles(last)?.p99) ?? Infinity;
   };
   return results
     .filter(({ verdict }) => verdict.status === 'pass')
@@ -266,13 +266,13 @@ function bestOf(results: readonly Result[]): Result | undefined {
  * Makes a run the baseline of its scenario, for `kept`; returns the scenario's name. @throws ExpectedError
  * `baseline-unlike` for one that nothing can be compared with, `result-folder`; as {@link readResult}
  */
-export async function keepBaseline(folder: string): Promise<string> {
+export async function saveBaseline(folder: string): Promise<string> {
   const run = await readResult(folder);
   const place = path.resolve(folder);
   const at = run.kind === 'result' ? path.dirname(path.resolve(run.path)) : place;
   const id = path.basename(at);
   if (run.kind !== 'result') throw unkept(id, 'its run was interrupted before it came to a result');
-  const [refused] = refusal(run.result);
+  const [refused] = reasonsNotComparable(run.result);
   if (refused !== undefined) throw unkept(id, refused);
   const directory = path.dirname(at);
   // Somebody may have renamed the folder.
@@ -281,14 +281,18 @@ export async function keepBaseline(folder: string): Promise<string> {
     ([name]) => name !== scenario,
   );
   const kept: [string, string][] = [...others, [scenario, id]];
-  const baselines = Object.fromEntries(kept.slice(-mostBaselines));
+  const baselines = Object.fromEntries(kept.slice(-maximumBaselines));
   const file = path.join(directory, baselinesFile);
   try {
-    await writeKept(file, { schema: baselinesSchema, baselines });
+    await writeJson(file, { schema: baselinesSchema, baselines });
   } catch (error) {
-    throw new ExpectedError('result-folder', `${file} cannot be written (${fileProblem(error)}).`, {
-      cause: error,
-    });
+    throw new ExpectedError(
+      'result-folder',
+      `${file} cannot be written (${describeFileError(error)}).`,
+      {
+        cause: error,
+      },
+    );
   }
   return scenario;
 }

@@ -3,16 +3,16 @@ import { isLoopbackHost } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import { seededRandom } from '../../base/random';
 import { formatCount } from '../../base/units';
-import { compareSteps, worstOf, type StepPair } from '../../measure/compare/compareSteps';
+import { compareSteps, worstChange, type StepPair } from '../../measure/compare/compareSteps';
 import {
   type ComparedRun,
   type ComparedStep,
   type Comparison,
   type ComparisonVerdict,
-  confidence,
+  confidenceLevel,
   defaultTolerance,
   type Difference,
-  judgedAlways,
+  alwaysJudgedMetrics,
 } from '../../measure/compare/comparison';
 import { comparisonSentence } from '../../measure/compare/comparisonWords';
 import type { StepSummary } from '../../measure/summary';
@@ -39,10 +39,10 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   const { tolerance = defaultTolerance } = options;
   const differences = differencesOf(a, b);
   const refused = [
-    ...[a, b].flatMap(refusal),
-    ...differences.filter(({ load }) => load).map(loadWords),
+    ...[a, b].flatMap(reasonsNotComparable),
+    ...differences.filter(({ load }) => load).map(describeLoadDifference),
   ];
-  const of = { a: runOf(a), b: runOf(b), tolerance, confidence, differences };
+  const of = { a: runOf(a), b: runOf(b), tolerance, confidence: confidenceLevel, differences };
   const unlike = (reasons: readonly string[], steps: readonly ComparedStep[] = []): Comparison =>
     withSentence({ ...of, verdict: 'unlike', steps, reasons });
   if (refused.length > 0) return unlike(refused);
@@ -71,7 +71,7 @@ export function compareResults(a: Result, b: Result, options: ComparingOptions =
   ];
   const verdicts = steps.flatMap(({ verdict }) => verdict ?? []);
   if (verdicts.length === 0) return unlike(reasons, steps);
-  return withSentence({ ...of, verdict: worstOf(verdicts), steps, reasons });
+  return withSentence({ ...of, verdict: worstChange(verdicts), steps, reasons });
 }
 
 export const compareAll = (
@@ -80,8 +80,7 @@ export const compareAll = (
   options: ComparingOptions = {},
 ): Comparison[] => others.map((other) => compareResults(baseline, other, options));
 
-/** One that is worse decides; then one that cannot be compared. */
-export function verdictOfAll(comparisons: readonly Comparison[]): ComparisonVerdict {
+export function overallVerdict(comparisons: readonly Comparison[]): ComparisonVerdict {
   const verdicts = comparisons.map(({ verdict }) => verdict);
   const order: readonly ComparisonVerdict[] = ['worse', 'unlike', 'better'];
   return order.find((verdict) => verdicts.includes(verdict)) ?? 'same';
@@ -93,14 +92,13 @@ const withSentence = (comparison: Omit<Comparison, 'sentence'>): Comparison => {
 };
 
 const runOf = ({ id, startedAt, tool }: Result): ComparedRun => ({
-  ...{ id, name: scenarioNameOf(id), startedAt, tool: tool.version },
+  ...{ id, name: scenarioNameFromId(id), startedAt, tool: tool.version },
 });
 
-/** `chat-room` of `2026-11-21T14-02-11-chat-room`. */
-export const scenarioNameOf = (id: string): string =>
+export const scenarioNameFromId = (id: string): string =>
   id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?=.)/, '');
 
-export function refusal({ id, search, verdict }: Result): string[] {
+export function reasonsNotComparable({ id, search, verdict }: Result): string[] {
   if (search !== undefined)
     return [
       `${id} is a capacity search: each has steps of its own, so compare what they have found`,
@@ -110,11 +108,11 @@ export function refusal({ id, search, verdict }: Result): string[] {
 }
 
 /** `config.connections is 100 in one and 200 in the other`. */
-export const loadWords = ({ what, a, b }: Difference): string =>
+export const describeLoadDifference = ({ what, a, b }: Difference): string =>
   `another load: ${what} is ${a} in one and ${b} in the other`;
 
 /** Incomplete and invalid steps say nothing of the target. */
-export const isMeasured = ({ verdict: { status } }: StepSummary): boolean =>
+export const passedOrFailed = ({ verdict: { status } }: StepSummary): boolean =>
   status === 'pass' || status === 'fail';
 
 type Steps = Pick<Result, 'id' | 'steps'>;
@@ -122,8 +120,8 @@ type Steps = Pick<Result, 'id' | 'steps'>;
 function poolsOf(a: Result, b: Result): readonly [Steps, Steps] | string {
   try {
     return [
-      { id: a.id, steps: pooledSteps(a) },
-      { id: b.id, steps: pooledSteps(b) },
+      { id: a.id, steps: poolRepeats(a) },
+      { id: b.id, steps: poolRepeats(b) },
     ];
   } catch (error) {
     if (error instanceof ExpectedError) return error.message;
@@ -132,7 +130,7 @@ function poolsOf(a: Result, b: Result): readonly [Steps, Steps] | string {
 }
 
 function pairsOf(a: Steps, b: Steps) {
-  const [before, after] = [a.steps.filter(isMeasured), b.steps.filter(isMeasured)];
+  const [before, after] = [a.steps.filter(passedOrFailed), b.steps.filter(passedOrFailed)];
   const pairs = after.flatMap((step): StepPair[] => {
     const other = before.find(
       ({ index, senders }) => index === step.index && senders === step.senders,
@@ -154,13 +152,13 @@ const mostNamed = 5;
 
 function noPairWords(...runs: readonly [Steps, Steps]): string {
   const [before, now] = runs.map(({ steps }) =>
-    steps.filter(isMeasured).map(({ senders }) => senders),
+    steps.filter(passedOrFailed).map(({ senders }) => senders),
   ) as [number[], number[]];
   if (before.length === 0 || now.length === 0) return 'no step passed or failed in both runs';
-  return noCommonStep(before, now);
+  return noCommonStepReason(before, now);
 }
 
-export const noCommonStep = (before: readonly number[], now: readonly number[]): string =>
+export const noCommonStepReason = (before: readonly number[], now: readonly number[]): string =>
   `the runs have no step with the same place and number of senders: baseline ${listedCounts(before)}, now ${listedCounts(now)}`;
 
 /** `25, 50 and 75`. */
@@ -172,7 +170,7 @@ function listedCounts(values: readonly number[]): string {
 
 function judgedIn(a: Result, b: Result): LatencyMetric[] {
   const named = [a, b].flatMap(({ scenario }) => Object.keys(scenario.slo.latencyUs));
-  const judged = new Set<string>([...judgedAlways, ...named]);
+  const judged = new Set<string>([...alwaysJudgedMetrics, ...named]);
   // One delivery alone decides on the maximum.
   return latencyMetrics.filter((metric) => metric !== 'max' && judged.has(metric));
 }
@@ -261,8 +259,7 @@ function shown(value: unknown): string {
   return text.slice(0, mostCharacters);
 }
 
-/** The steps of a result, the repeats of each put together. @throws ExpectedError `histogram-damaged` */
-export function pooledSteps({ repeats, steps }: Pick<Result, 'repeats' | 'steps'>): StepSummary[] {
+export function poolRepeats({ repeats, steps }: Pick<Result, 'repeats' | 'steps'>): StepSummary[] {
   if (repeats === undefined) return [...steps];
   return repeats.flatMap(({ step, of }) => {
     const own = steps.filter(({ index }) => of.includes(index));

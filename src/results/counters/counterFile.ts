@@ -13,29 +13,28 @@ import type {
 import type { Scenario } from '../../scenario/scenario';
 import { usualCounterFile } from '../../scenario/read/buildScenario';
 import { streamsOf } from '../../usecases/registry';
-import { folderOf, readSamples, type StoredRun } from '../readResult';
+import { runFolder, readSamples, type StoredRun } from '../readResult';
 import type { Result } from '../result';
 import { replaceFile } from '../safeFiles';
-import { fileProblem, resultFile, samplesFile, scenarioFile } from '../resultFolder';
+import { describeFileError, resultFile, samplesFile, scenarioFile } from '../resultFolder';
 
 /** One a second from the run's samples, or begin and end of each step where no sample has them. */
-export async function countersOfRun(run: StoredRun): Promise<CounterLine[]> {
-  const samples = path.join(folderOf(run), samplesFile);
-  const next = counterLines(await startOf(run, samples));
+export async function counterLinesOfRun(run: StoredRun): Promise<CounterLine[]> {
+  const samples = path.join(runFolder(run), samplesFile);
+  const next = createCounterConverter(await startOf(run, samples));
   const lines: CounterLine[] = [];
   for await (const sample of readSamples(samples)) lines.push(...next(sample));
   if (run.kind === 'interrupted') return lines;
   const epochs = new Set(lines.map(({ counters }) => counters['epoch']));
   const whole = run.result.steps.every(({ index }) => epochs.has(index));
   const counted = whole && lines.length > 0 ? lines : counterLinesOfResult(run.result);
-  return withResultCounters(counted, run.result);
+  return addResultCounters(counted, run.result);
 }
 
-export async function counterFile(run: StoredRun): Promise<string> {
-  return (await countersOfRun(run)).map((line) => `${counterText(line)}\n`).join('');
+export async function formatCounterFile(run: StoredRun): Promise<string> {
+  return (await counterLinesOfRun(run)).map((line) => `${formatCounterLine(line)}\n`).join('');
 }
 
-/** Begin of a run, milliseconds since 1970; of an interrupted one from the name of its folder. */
 async function startOf(run: StoredRun, samples: string): Promise<number> {
   if (run.kind === 'result') return Date.parse(run.result.startedAt);
   const [, date, time] =
@@ -47,7 +46,7 @@ async function startOf(run: StoredRun, samples: string): Promise<number> {
 }
 
 /** Beside the result, under the name that the scenario gives: a file from somewhere must not choose where we write. */
-export async function writeCounters(
+export async function writeCounterFile(
   folder: string,
   result: Result,
   warn: (message: string) => void,
@@ -56,10 +55,10 @@ export async function writeCounters(
   if (resultFilePath === undefined) return undefined;
   const file = path.join(folder, counterFileName(resultFilePath));
   try {
-    await replaceFile(file, await counterFile({ kind: 'result', path: folder, result }));
+    await replaceFile(file, await formatCounterFile({ kind: 'result', path: folder, result }));
     return file;
   } catch (error) {
-    warn(`The counters cannot be written to ${file} (${fileProblem(error)}).`);
+    warn(`The counters cannot be written to ${file} (${describeFileError(error)}).`);
     return undefined;
   }
 }
@@ -77,11 +76,10 @@ export interface CounterLine {
   readonly counters: Counters;
 }
 
-/** Names of the Azure SignalR benchmark with their values; what was not counted is absent. */
 export type Counters = Readonly<Record<string, number>>;
 
 /** Names of the latency classes, by rising latency; the last holds everything from one second on. */
-export const latencyNames: readonly string[] = [
+export const latencyCounterNames: readonly string[] = [
   ...counterEdgesUs.map((us) => `message:lt:${us / 1000}`),
   `message:ge:${counterEdgesUs.at(-1)! / 1000}`,
 ];
@@ -93,7 +91,7 @@ const stampBytes = 8;
 const latestMs = 8.64e15;
 
 /** @throws ExpectedError `result-damaged` when no date is that far away */
-export function counterText({ atMs, counters }: CounterLine): string {
+export function formatCounterLine({ atMs, counters }: CounterLine): string {
   if (!(Math.abs(atMs) <= latestMs))
     throw new ExpectedError('result-damaged', 'The times in the result are not valid dates.');
   const time = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -106,7 +104,7 @@ export function counterText({ atMs, counters }: CounterLine): string {
  * from its first to its last line are those of the step. The ramp gets one more line where its last sample lacked
  * connections.
  */
-export function counterLines(startedAtMs: number): (snapshot: Snapshot) => CounterLine[] {
+export function createCounterConverter(startedAtMs: number): (snapshot: Snapshot) => CounterLine[] {
   let begun = { epoch: 0, atMs: 0, reconnected: 0 };
   let reconnectedBefore = 0;
   let over = 0;
@@ -169,7 +167,7 @@ function counterLinesOfResult(result: Result): CounterLine[] {
 
 const classesOf = ({ histogram, latencyUs }: StepSummary): number[] =>
   latencyUs.count === 0
-    ? latencyNames.map(() => 0)
+    ? latencyCounterNames.map(() => 0)
     : decodeHistogram(histogram).classCounts(counterEdgesUs);
 
 type Counted = Pick<
@@ -181,7 +179,7 @@ const nothingOf = ({ index, senders }: Counted): Counted => ({
   index,
   senders,
   sent: 0,
-  latencyClasses: latencyNames.map(() => 0),
+  latencyClasses: latencyCounterNames.map(() => 0),
   payloadBytesIn: 0,
   payloadBytesOut: 0,
 });
@@ -192,7 +190,7 @@ function stepCounters(step: Counted): Counters {
   return {
     epoch: step.index,
     sendingStep: step.senders,
-    ...Object.fromEntries(latencyNames.map((name, at) => [name, classes[at] ?? 0])),
+    ...Object.fromEntries(latencyCounterNames.map((name, at) => [name, classes[at] ?? 0])),
     'message:sent': step.sent,
     'message:received': received,
     'message:sentSize': (step.payloadBytesIn ?? 0) + step.sent * stampBytes,
@@ -209,7 +207,6 @@ function connectionCounters({
   step,
 }: Pick<Snapshot, 'connections' | 'step'>): Counters {
   const { connected, failed, dropped, takingPart = 0, connectP99Us } = connections;
-  // Before the first step nothing takes part yet.
   const away = connected - (step === undefined ? 0 : takingPart);
   const missing = Math.min(dropped, Math.max(0, away));
   return {
@@ -226,7 +223,7 @@ const quantileNames = { p50: '0.5', p90: '0.9', p95: '0.95', p99: '0.99' } as co
  * between. Times of connections are known of the whole run: those of reconnecting stand at the end of each step that
  * had any, the others in the last line.
  */
-export function withResultCounters(
+export function addResultCounters(
   lines: readonly CounterLine[],
   { scenario, steps, connections }: Pick<Result, 'scenario' | 'steps' | 'connections'>,
 ): CounterLine[] {
@@ -285,7 +282,6 @@ function lifeCounters(
 ): Counters {
   if (life === undefined) return {};
   return {
-    // Connecting is over when the first step begins.
     ...((epoch > 0 || last) && { 'connection:connect:cost:0.5': inMs(connectUs.p50) }),
     ...((last || (ends && epoch > 0 && reconnected > 0)) &&
       quantileCounters('connection:reconnect:cost', life.reconnectUs, inMs)),

@@ -2,10 +2,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { ExpectedError } from '../../base/expectedError';
 import { formatLatencyUs } from '../../base/units';
 import type { LatencySummary } from '../../measure/latencySummary';
-import { fileProblem } from '../resultFolder';
-import { latencyNames, type CounterLine, type Counters } from './counterFile';
+import { describeFileError } from '../resultFolder';
+import { latencyCounterNames, type CounterLine, type Counters } from './counterFile';
 
-/** One epoch (sending step) of a counter file. */
 interface CounterEpoch extends Readonly<
   Record<'epoch' | 'connections' | 'senders' | 'sent' | 'received', number>
 > {
@@ -34,7 +33,6 @@ const shares = [
   [0.99, 'p99'],
 ] as const;
 
-/** Takes lines in their order. */
 export class CounterSummarizer {
   private first: CounterLine | undefined;
   private lastBefore: CounterLine | undefined;
@@ -79,7 +77,7 @@ export class CounterSummarizer {
     const { begin, end, worst } = this;
     if (begin === undefined || end === undefined) return;
     const { counters } = end;
-    const latencyClasses = latencyNames.map((name) => counters[name] ?? 0);
+    const latencyClasses = latencyCounterNames.map((name) => counters[name] ?? 0);
     this.epochs.push({
       epoch: epochOf(counters),
       connections: connected(counters),
@@ -112,7 +110,7 @@ const secondsBetween = (from: CounterLine, to: CounterLine): number =>
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
 /** In the order and the wording of the Azure SignalR benchmark; `measured` latencies of an epoch stand behind the classes. */
-export function counterSummaryLines(
+export function formatCounterSummary(
   { established, epochs }: CounterSummary,
   measured: (epoch: number) => LatencySummary | undefined = () => undefined,
 ): string[] {
@@ -189,7 +187,7 @@ interface ReadCounters extends CounterSummary {
 }
 
 /** Of any version of the tool. @throws ExpectedError `counters-file` when it cannot be read, `counters-damaged` with the line */
-export async function readCounters(
+export async function readCounterSummary(
   file: string,
   opening = () => open(file, 'r'),
 ): Promise<ReadCounters> {
@@ -221,7 +219,6 @@ const noneOfAll =
 const damaged = (file: string, line: number, why: string): ExpectedError =>
   new ExpectedError('counters-damaged', `${file}:${line}: ${why}.`);
 
-/** The line, or what is wrong with it; empty for a text that is none at all. */
 function lineOf(text: string, times: (time: string) => number | undefined): CounterLine | string {
   // The first version wrote a comma after each line.
   const value = parsed(text.replace(/,$/, '')) as { Time?: unknown; Counters?: unknown } | null;
@@ -309,6 +306,6 @@ function unreadable(file: string, error: unknown): ExpectedError {
   const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
   const message = missing
     ? `There is no file ${file}.`
-    : `${file} cannot be read: ${fileProblem(error)}.`;
+    : `${file} cannot be read: ${describeFileError(error)}.`;
   return new ExpectedError('counters-file', message, { cause: error });
 }

@@ -3,14 +3,14 @@ import { jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import {
-  folderOf,
+  runFolder,
   readSnapshots,
   type InterruptedRun,
   type StoredRun,
 } from '../../results/readResult';
 import path from 'node:path';
 import { replaceFile } from '../../results/safeFiles';
-import { fileProblem, folderName, makeFolders } from '../../results/resultFolder';
+import { describeFileError, resultFolderName, makeFolders } from '../../results/resultFolder';
 
 type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
   /** The report as a page that is written with it, for texts that name it. */
@@ -38,9 +38,9 @@ type Samples = () => Promise<readonly Snapshot[]>;
 const markdown = async (run: FinishedRun | InterruptedRun): Promise<string> =>
   (await import(/* webpackChunkName: "run" */ './summaryMarkdown.js')).storedMarkdown(run);
 const counters = async (run: StoredRun): Promise<string> =>
-  (await import(/* webpackChunkName: "run" */ '../../results/counters/counterFile.js')).counterFile(
-    run,
-  );
+  (
+    await import(/* webpackChunkName: "run" */ '../../results/counters/counterFile.js')
+  ).formatCounterFile(run);
 
 const htmlReport = () => import(/* webpackChunkName: "run" */ './htmlReport.js');
 const junit = () => import(/* webpackChunkName: "run" */ './junitReport.js');
@@ -98,7 +98,7 @@ export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
 export async function exported(
   run: StoredRun,
   format: string,
-  samples: Samples = () => readSnapshots(folderOf(run)),
+  samples: Samples = () => readSnapshots(runFolder(run)),
 ): Promise<string> {
   const exporter = exporters.find(({ name }) => name === format);
   if (run.kind === 'result' && exporter) return exporter.write(run, samples);
@@ -119,7 +119,7 @@ export async function writeReport(file: string, text: string): Promise<string | 
     await replaceFile(file, text);
     return undefined;
   } catch (error) {
-    return `${file} cannot be written (${fileProblem(error)}).`;
+    return `${file} cannot be written (${describeFileError(error)}).`;
   }
 }
 
@@ -132,7 +132,7 @@ export const withoutResult = (
   startedAt: Date,
   problem?: string,
 ): InterruptedRun => ({
-  ...{ kind: 'interrupted', path: folderName(startedAt, scenario), steps: [] },
+  ...{ kind: 'interrupted', path: resultFolderName(startedAt, scenario), steps: [] },
   ...(problem !== undefined && { problem }),
 });
 

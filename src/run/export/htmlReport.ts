@@ -4,31 +4,31 @@ import path from 'node:path';
 import { fill } from '../../base/text';
 import { latencyWords, plural, formatCount } from '../../base/units';
 import { latencyOrLost } from '../../measure/show/chartWords';
-import { callBars, callRows, stepOfCalls } from '../../measure/show/callTable';
-import { withLate } from '../../measure/show/timeSeries';
-import { generatorTable, searchTexts } from '../../measure/show/panelTables';
+import { callBars, callRows, lastStepWithCalls } from '../../measure/show/callTable';
+import { addLateSeries } from '../../measure/show/timeSeries';
+import { generatorTable, searchKindTexts } from '../../measure/show/panelTables';
 import {
-  isEmpty,
+  isEmptyTable,
   reports,
   type ReportedRun,
   decisiveStep,
-  lossesOf,
-  numbersOf,
+  sumLosses,
+  stepNumbers,
   reportTiles,
   type ReportTile,
 } from '../../measure/report/reportModel';
-import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
+import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot } from '../../measure/snapshot';
 import { couldNotConnect, type GeneratorHealth, type StepSummary } from '../../measure/summary';
 import type { Comparison } from '../../measure/compare/comparison';
 import {
-  otherReasons as otherDifferences,
-  stateOf,
+  remainingComparisonReasons as otherDifferences,
+  comparisonState,
   changeMarks,
-  comparedRows,
+  comparisonRows,
 } from '../../measure/compare/comparisonWords';
 import { panelStrings } from '../../measure/show/panelStrings';
-import { reportedPart, type InterruptedRun } from '../../results/readResult';
+import { toReportedRun, type InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf, samplesEndWords } from '../runWords';
 import {
@@ -47,7 +47,7 @@ import {
 } from './reportCharts';
 import { markupText, scenarioName } from './plainText';
 import type { Slo } from '../../base/slo';
-import { brokenWords, valueWords } from '../../measure/show/searchSentence';
+import { missedObjectiveWords, searchedValueWords } from '../../measure/show/searchSentence';
 import {
   representativeStep,
   triesByValue,
@@ -66,7 +66,7 @@ export function htmlReport(
 ): string {
   const { id, scenario, target, verdict, tool, machine, startedAt, baseline } = result;
   const decisive = decisiveStep(result);
-  const charts = chartsOverTime(withLate(snapshots, result.observed), scenario.slo);
+  const charts = chartsOverTime(addLateSeries(snapshots, result.observed), scenario.slo);
   const spectrum = spectrumChart(decisive);
   const search = result.search && searchChart(result.search, scenario.slo);
   const marks = marksOf(scenario, target);
@@ -76,11 +76,11 @@ export function htmlReport(
   return page(scenarioName(id), [
     header(scenarioName(id), where.join(' '), id),
     sentence(verdictSentence(result), couldNotConnect(result) ? 'fail' : verdict.status),
-    list(otherReasons(result).slice(0, mostReasons)),
+    list(remainingReasons(result).slice(0, mostReasons)),
     baseline
       ? sentence(
           baseline.sentence.replace(' ', ' compared with the baseline: '),
-          baselineTones[stateOf(baseline)],
+          baselineTones[comparisonState(baseline)],
         )
       : '',
     ...(notCompared ? [note(`Not compared with a baseline: ${notCompared}.`)] : []),
@@ -104,7 +104,7 @@ export function htmlReport(
 /** What is left of a run that did not reach its end. */
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
-  const shown = reportedPart(run);
+  const shown = toReportedRun(run);
   return page(scenarioName(id), [
     header(scenarioName(id), '', id),
     sentence(
@@ -177,7 +177,7 @@ function baselineCard(comparison: Comparison): string {
   const { a, steps, differences } = comparison;
   const tables = steps.slice(-mostCompared).map((step) => {
     const name = `Step ${formatCount(step.index)}`;
-    const rows = comparedRows(step).map(({ name: row, a: before, b: now, verdict, ...each }) => {
+    const rows = comparisonRows(step).map(({ name: row, a: before, b: now, verdict, ...each }) => {
       const change = changeMarks[verdict ?? 'same'] + each.change;
       return [row, before, now, change, each.interval];
     });
@@ -197,9 +197,9 @@ const mostCompared = 20;
 function tiles({ connections, steps, scenario }: Result, step: StepSummary | undefined): string {
   const all = reportTiles(
     {
-      step: step && numbersOf(step),
+      step: step && stepNumbers(step),
       limitUs: scenario.slo.latencyUs.p99,
-      ...{ connections, connectP99Us: connections.connectUs.p99, losses: lossesOf(steps) },
+      ...{ connections, connectP99Us: connections.connectUs.p99, losses: sumLosses(steps) },
     },
     panelStrings,
   );
@@ -246,7 +246,7 @@ function table(
 function reportCard(name: keyof typeof reports, run: ReportedRun, before: string[] = []): string {
   const report = reports[name](run, panelStrings, mostRows);
   const { title, heads, rows, textColumns, notes, sentences } = report;
-  if (isEmpty(report)) return '';
+  if (isEmptyTable(report)) return '';
   return card(title, [
     ...before,
     ...(rows.length === 0 ? [] : [table(heads, rows, title, textColumns)]),
@@ -257,7 +257,7 @@ function reportCard(name: keyof typeof reports, run: ReportedRun, before: string
 
 /** How long each call of sessions took, as bars. */
 function callDrawing({ steps }: ReportedRun): string[] {
-  const last = stepOfCalls(steps);
+  const last = lastStepWithCalls(steps);
   const { bars, leastUs, mostUs } = callBars(last ? callRows(last) : []);
   if (last === undefined || bars.length === 0) return [];
   const { callsChart, callsLegend } = panelStrings;
@@ -372,7 +372,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
   const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
   if (values.length === 0) return undefined;
   const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');
-  const word = panelStrings[searchTexts[search.of]];
+  const word = panelStrings[searchKindTexts[search.of]];
   const title = fill(panelStrings.searchChartBy, word);
   const line = (id: 'p50' | 'p99', dash: readonly number[], widthPx: number): SvgLine => ({
     ...{ id, dash, widthPx },
@@ -387,7 +387,9 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
       ...{ ...chartSize, lines },
       title: spokenChart(
         title,
-        rising.map((step) => `${say(valueWords(search, step.value))} ${outcomeWords(step)}`),
+        rising.map(
+          (step) => `${say(searchedValueWords(search, step.value))} ${outcomeWords(step)}`,
+        ),
       ),
       x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
@@ -402,7 +404,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
     heads: ['#', word, 'p50', 'p99', panelStrings.lostTile, ''],
     rows: steps.map((step) => [
       formatCount(step.index),
-      say(valueWords(search, step.value)),
+      say(searchedValueWords(search, step.value)),
       ...[step.p50, step.p99].map((us) => latencyOrLost(us, panelStrings)),
       formatCount(step.lost),
       outcomeWords(step),
@@ -416,5 +418,5 @@ function outcomeWords({ status, broken, tooShort }: SearchStep): string {
   if (status === 'invalid') return panelStrings.stepNotOffered;
   if (tooShort) return panelStrings.stepTooShort;
   if (status === 'incomplete') return panelStrings.verdictIncomplete;
-  return broken === undefined ? panelStrings.stepMissed : say(brokenWords(broken));
+  return broken === undefined ? panelStrings.stepMissed : say(missedObjectiveWords(broken));
 }

@@ -17,9 +17,9 @@ import {
   plural,
   formatCount,
 } from '../../base/units';
-import { isOf } from '../../measure/judge/reason';
-import { isOnlyLate, isOpen } from '../../measure/judge/verdict';
-import { latencyAt } from '../../measure/latencySummary';
+import { isSameObjective } from '../../measure/judge/reason';
+import { isInvalidByLatenessOnly, isUndecided } from '../../measure/judge/verdict';
+import { shownPercentileUs } from '../../measure/latencySummary';
 import { callLabel, callRows, sessionSentences } from '../../measure/show/callTable';
 import type { StepRow } from '../../measure/show/stepColumns';
 import { verdictSentence } from '../../measure/show/verdictSentence';
@@ -206,7 +206,7 @@ function callCases(step: StepSummary): Case[] {
 /** `2 sessions broke off here`, `p99 1.2 s, above 1 s`: what it has of that for which the step was failed. */
 function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: Verdict): string[] {
   const { brokenOff = 0, lost = 0, expected = 0, latencyUs } = call;
-  const missed = checks.filter((check) => !check.met && !isOpen(check));
+  const missed = checks.filter((check) => !check.met && !isUndecided(check));
   const has = (metric: string): boolean => missed.some((check) => check.metric === metric);
   const breaks =
     has('sessionsBrokenOff') || reasons.some(({ code }) => code === 'sessionsBrokenOff');
@@ -218,7 +218,7 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
     has('delivered') || missed.some(({ metric, value }) => isPercentile(metric) && value === null);
   const slow = missed.flatMap(({ metric, limit }) => {
     const key = Object.hasOwn(summaryKeys, metric) && summaryKeys[metric as LatencyMetric];
-    const us = key && latencyUs && latencyAt(latencyUs, key);
+    const us = key && latencyUs && shownPercentileUs(latencyUs, key);
     return us && us > limit
       ? [`${metric} ${latencyWordsBesideLimit(us, limit)}, above ${latencyWords(limit)}`]
       : [];
@@ -261,10 +261,10 @@ const asSought = ({ outcome, ...each }: Case): Case => ({
 function objectiveCases(of: 'step' | 'run', verdict: Verdict, slo: Slo): JudgedCase[] {
   const checks = verdict.checks ?? [];
   const set = rulesFromSlo(slo).filter(({ metric }) => placeOf(metric) === of);
-  const others = checks.filter((check) => !set.some((rule) => isOf(rule, check)));
+  const others = checks.filter((check) => !set.some((rule) => isSameObjective(rule, check)));
   return [...set, ...others].map((rule): JudgedCase => {
     const outcome = outcomeOf(
-      checks.find((check) => isOf(rule, check)),
+      checks.find((check) => isSameObjective(rule, check)),
       verdict,
     );
     return { metric: rule.metric, name: ruleName(rule), ...(outcome && { outcome }) };
@@ -308,9 +308,9 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
   const { metric } = check;
   const type = `slo-${metric}`;
   const reason = verdict.reasons.find(
-    ({ rule, step }) => step === undefined && rule !== undefined && isOf(rule, check),
+    ({ rule, step }) => step === undefined && rule !== undefined && isSameObjective(rule, check),
   );
-  return isOpen(check)
+  return isUndecided(check)
     ? skipped(reason?.message ?? `${metric} is open`)
     : { kind: 'failure', type, message: reason?.message ?? `${metric} was missed` };
 }
@@ -318,7 +318,7 @@ function outcomeOf(check: SloCheck | undefined, verdict: Verdict): Outcome | und
 const skipped = (message: string): Outcome => ({ kind: 'skipped', type: 'skipped', message });
 const notJudged = 'the step is invalid, so nothing is judged';
 const isWorthless = (verdict: Verdict): boolean =>
-  verdict.status === 'invalid' && !isOnlyLate(verdict);
+  verdict.status === 'invalid' && !isInvalidByLatenessOnly(verdict);
 
 /** The schema knows no zone: UTC. */
 function startOf(startedAt: string): string {

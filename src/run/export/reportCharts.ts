@@ -6,17 +6,17 @@ import { latencyWords, formatCount } from '../../base/units';
 import { percentWords, timeLabel, valueWords } from '../../measure/show/chartWords';
 import { chartTable, seriesLabel, spectrumTable } from '../../measure/show/panelTables';
 import { observedCharts } from '../../measure/show/observedWords';
-import { curveOf } from '../../measure/histogram';
+import { latencyCurve } from '../../measure/histogram';
 import {
   axisShares,
-  percentilePlace,
-  placed,
-  pointsOf,
+  percentileAxisPosition,
+  toAxisPoints,
+  spectrumPoints,
   type SpectrumPoint,
 } from '../../measure/latencySummary';
 import {
-  columnsOf,
-  rightAxisOf,
+  readChartColumns,
+  chooseRightAxis,
   stepBands,
   timeCharts,
   type SeriesSpec,
@@ -66,11 +66,11 @@ function overTime(
   snapshots: readonly Snapshot[],
   slo: Slo | undefined,
 ): ReportChart | undefined {
-  const columns = columnsOf(spec, snapshots, mostPoints);
+  const columns = readChartColumns(spec, snapshots, mostPoints);
   const { seconds, lines } = columns;
   const values = lines.flat().filter((value) => value !== null);
   if (values.length === 0) return undefined;
-  const side = rightAxisOf(spec, columns);
+  const side = chooseRightAxis(spec, columns);
   const onRight = ({ id }: SeriesSpec): boolean => side !== 'none' && spec.right.includes(id);
   const most = (which: boolean): number =>
     spec.series.reduce(
@@ -185,12 +185,12 @@ function timeAxis(endS: number): Axis {
 /** Of one step: from the intended time by its histogram, from the real send by its percentiles. */
 export function spectrumChart(step: StepSummary | undefined): ReportChart | undefined {
   if (step === undefined || step.latencyUs.count === 0) return undefined;
-  const curve = curveOf(step.histogram);
-  const due = curve.length > 0 ? curve : pointsOf(step.latencyUs);
-  const sent = pointsOf(step.sendLatencyUs);
+  const curve = latencyCurve(step.histogram);
+  const due = curve.length > 0 ? curve : spectrumPoints(step.latencyUs);
+  const sent = spectrumPoints(step.sendLatencyUs);
   const title = fill(panelStrings.spectrum, formatCount(step.index));
   const last = due.at(-1)!.share;
-  const max = Math.max(1, percentilePlace(last));
+  const max = Math.max(1, percentileAxisPosition(last));
   const y = latencyAxis([...due, ...sent].map(({ latencyUs }) => latencyUs));
   const line = (
     id: string,
@@ -198,7 +198,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
     points: readonly SpectrumPoint[],
   ): SvgLine => ({
     ...{ id, dash, widthPx: 2 },
-    points: placed(points),
+    points: toAxisPoints(points),
   });
   const lines = [line('due', [], due), ...(sent.length > 0 ? [line('send', [5, 4], sent)] : [])];
   const labels = [panelStrings.fromIntended, panelStrings.fromSend];
@@ -215,7 +215,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
       x: {
         ...{ min: 0, max },
         ticks: axisShares
-          .map((share) => ({ at: percentilePlace(share), label: percentWords(share) }))
+          .map((share) => ({ at: percentileAxisPosition(share), label: percentWords(share) }))
           .filter(({ at }) => at <= max),
       },
       y,

@@ -1,10 +1,14 @@
 /** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
 import { sortErrorCounts } from '../../base/errorClass';
-import { latencyAt, shownLatency, type LatencySummary } from '../../measure/latencySummary';
+import {
+  shownPercentileUs,
+  shownPercentiles,
+  type LatencySummary,
+} from '../../measure/latencySummary';
 import type { ObservedSeries, ObservedValues } from '../../measure/observed';
 import { agentColumns, type AgentColumn } from '../../measure/show/agentTable';
 import { callRows, sessionRows } from '../../measure/show/callTable';
-import { rowOfProgress, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
+import { progressRow, stepRow, type StepRow } from '../../measure/show/stepColumns';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import { liveAgentStatuses, type AgentProgress, type Verdict } from '../../measure/summary';
 import type { Result } from '../../results/result';
@@ -59,7 +63,7 @@ export function numbersOfResult(result: Result): RunNumbers {
   return {
     info: infoOf(result),
     connections: { requested, connected, failed, dropped, reconnected },
-    steps: steps.map(rowOfStep),
+    steps: steps.map(stepRow),
     calls: steps.flatMap(callRows),
     sessions: steps.flatMap(sessionRows),
     errors,
@@ -119,7 +123,7 @@ export class LiveNumbers {
         ...{ requested, connected, failed, dropped },
         reconnected: latest?.connections.reconnected ?? 0,
       },
-      steps: [...this.steps.values()].map(rowOfProgress),
+      steps: [...this.steps.values()].map(progressRow),
       calls: [...this.steps.values()].flatMap(callRows),
       sessions: [...this.steps.values()].flatMap(sessionRows),
       errors: latest?.errors ?? {},
@@ -367,7 +371,7 @@ const agentStateHelp = 'How an agent stands; silent is one that may come back.';
 
 const quantilePoints = (summary: LatencySummary, labels: Labels): Point[] =>
   quantiles.map(([key, quantile]) => {
-    const us = latencyAt(summary, key);
+    const us = shownPercentileUs(summary, key);
     return [{ ...labels, quantile }, us === undefined ? undefined : seconds(us)];
   });
 
@@ -393,7 +397,7 @@ function latencyOf(steps: readonly StepRow[]): RunMetric {
 }
 
 function judgedPoints(row: StepRow): Point[] {
-  const shown = shownLatency(row);
+  const shown = shownPercentiles(row);
   if (shown === undefined) return [];
   return quantiles.map(([key, quantile]) => {
     const us = shown[key];

@@ -1,6 +1,6 @@
 import { agentColumns } from '../../measure/show/agentTable';
 import { callRows } from '../../measure/show/callTable';
-import { columnsOf, entryRows, rowOfStep, type StepRow } from '../../measure/show/stepColumns';
+import { visibleColumns, entryRows, stepRow, type StepRow } from '../../measure/show/stepColumns';
 import type { AgentSummary, MessageSummary } from '../../measure/summary';
 import type { Result } from '../../results/result';
 import { marksOf } from '../runWords';
@@ -23,7 +23,7 @@ export function stepsCsv({ steps, agents = [], scenario, target, observed }: Csv
   const how = marksOf(scenario, target).replaceAll(',', ';');
   const mixed = steps.some(({ entries }) => entries !== undefined);
   const called = steps.some(({ calls }) => calls !== undefined);
-  const columns = columnsOf('csv');
+  const columns = visibleColumns('csv');
   const series = observed?.series ?? [];
   const seenHeads = series.flatMap(({ name }) =>
     ['mean', 'max'].map((of) => `observed.${word(name, /[^A-Za-z0-9 _:.@/-]/g)}.${of}`),
@@ -42,7 +42,7 @@ export function stepsCsv({ steps, agents = [], scenario, target, observed }: Csv
   ];
   const noAgent = agentHeads.map(() => '');
   const ofSteps = steps.flatMap((step): Cells[] => [
-    ...[rowOfStep(step), ...entryRows(step), ...callRows(step)].map((row) => [
+    ...[stepRow(step), ...entryRows(step), ...callRows(step)].map((row) => [
       ...columns.map(({ stepOnly, value }) =>
         stepOnly && row.name && row.call === undefined ? '' : (value(row) ?? ''),
       ),

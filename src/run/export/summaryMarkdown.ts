@@ -2,17 +2,21 @@ import { say } from '../../base/sentence';
 import path from 'node:path';
 import { formatCount, formatShare, formatUtcTime } from '../../base/units';
 import {
-  isEmpty,
+  isEmptyTable,
   reports,
   type ReportedRun,
   type ReportTable,
 } from '../../measure/report/reportModel';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import { panelStrings } from '../../measure/show/panelStrings';
-import { brokenWords, triedValues, valueWords } from '../../measure/show/searchSentence';
+import {
+  missedObjectiveWords,
+  triedValues,
+  searchedValueWords,
+} from '../../measure/show/searchSentence';
 import type { SearchSummary } from '../../base/searchSummary';
-import { otherReasons, verdictSentence } from '../../measure/show/verdictSentence';
-import { reportedPart, type InterruptedRun, type StoredRun } from '../../results/readResult';
+import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
+import { toReportedRun, type InterruptedRun, type StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { loadWords, marksOf } from '../runWords';
 import { markdownText as plain, markdownText } from './plainText';
@@ -24,18 +28,18 @@ import type {
 } from '../../measure/compare/comparison';
 import {
   changeWords,
-  comparedLatency,
-  comparedRows,
-  type ComparedRow,
-  decidingStep,
-  decisiveOf,
+  latencyOrLostWords,
+  comparisonRows,
+  type ComparisonRow,
+  headlineStep,
+  decisivePercentile,
   intervalWords,
-  isSureOfLess,
-  longerWords,
-  otherReasons as otherDifferences,
+  isRiseCertain,
+  measureLongerWords,
+  remainingComparisonReasons as otherDifferences,
   percentileName,
-  stateOf,
-  unshownOf,
+  comparisonState,
+  possibleRegression,
   type ComparisonState,
 } from '../../measure/compare/comparisonWords';
 
@@ -85,7 +89,7 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
 const mostReasons = 20;
 
 function reasonLines(result: Result): string[] {
-  const others = otherReasons(result).slice(0, mostReasons);
+  const others = remainingReasons(result).slice(0, mostReasons);
   return others.length === 0 ? [] : [...others.map((text) => `- ${plain(text)}`), ''];
 }
 
@@ -93,7 +97,7 @@ const names = Object.keys(reports) as (keyof typeof reports)[];
 
 function reportLines(run: ReportedRun): string[] {
   const tables = names.map((name) => reports[name](run, panelStrings, mostRows));
-  return tables.filter((each) => !isEmpty(each)).flatMap(tableLines);
+  return tables.filter((each) => !isEmptyTable(each)).flatMap(tableLines);
 }
 
 function tableLines({ title, heads, rows, textColumns, notes, sentences }: ReportTable): string[] {
@@ -121,7 +125,7 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
     run.problem === undefined
       ? '**■ interrupted; the run did not reach its end, so it is not judged and gives no Units.**'
       : `**■ no result: ${plain(run.problem)}**`,
-    ...reportLines(reportedPart(run)),
+    ...reportLines(toReportedRun(run)),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -134,11 +138,11 @@ function searchTable(search: SearchSummary): string[] {
     .slice(-mostRows)
     .map(({ value, judged, held, invalid, shown }) => {
       const { p50, p99, lost, broken } = shown;
-      const broke = broken ? `: ${say(brokenWords(broken))}` : '';
+      const broke = broken ? `: ${say(missedObjectiveWords(broken))}` : '';
       const disturbed = invalid > 0 ? `; ${formatCount(invalid)} not offered in time` : '';
       const short = shown.tooShort ? '; too short to say' : '';
       return [
-        plain(say(valueWords(search, value))),
+        plain(say(searchedValueWords(search, value))),
         ...[p50, p99].map((us) => latencyOrLost(us, panelStrings)),
         formatCount(lost),
         plain(`passed ${held} of ${judged}${broke}${disturbed}${short}`),
@@ -172,11 +176,11 @@ const mostComparedReasons = 10;
 /** One sentence as heading, its interval, and a table; other steps and what differs can be opened below. */
 export function comparisonMarkdown(comparison: Comparison, options: CommentOptions = {}): string {
   const { a, b, steps } = comparison;
-  const decided = decidingStep(comparison);
+  const decided = headlineStep(comparison);
   const others = steps.filter((step) => step !== decided).slice(-mostSteps);
   const left = otherDifferences(comparison);
   const lines = [
-    `### ${marks[stateOf(comparison)]} ${headline(comparison)}`,
+    `### ${marks[comparisonState(comparison)]} ${headline(comparison)}`,
     '',
     ...(decided ? [factsOf(decided, comparison), '', ...tableOf(decided), ''] : []),
     ...left.slice(0, mostComparedReasons).map((reason) => `- ${comparedText(reason)}`),
@@ -197,12 +201,12 @@ function headline(comparison: Comparison): string {
   const name = comparedText(b.name);
   if (verdict === 'unlike')
     return `${name} cannot be compared: ${comparedText(reasons[0] ?? 'nothing was measured')}`;
-  const unshown = unshownOf(comparison);
+  const unshown = possibleRegression(comparison);
   if (unshown) {
     const { key, percentile } = unshown;
     const { a: before, b: now, interval } = percentile;
-    const beyond = isSureOfLess(percentile) ? ' beyond the tolerance' : '';
-    return `no change of ${name}${beyond} could be shown: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)} (${intervalWords(interval!)}); ${say(longerWords(comparison.tolerance))}`;
+    const beyond = isRiseCertain(percentile) ? ' beyond the tolerance' : '';
+    return `no change of ${name}${beyond} could be shown: ${percentileName(key)} ${latencyOrLostWords(now)}, was ${latencyOrLostWords(before)} (${intervalWords(interval!)}); ${say(measureLongerWords(comparison.tolerance))}`;
   }
   const loss = steps.filter(({ lostShare }) => lostShare.change === verdict).at(-1);
   if (verdict !== 'same' && loss) {
@@ -210,13 +214,13 @@ function headline(comparison: Comparison): string {
     const now = `${formatCount(lost.b)} deliveries (${formatShare(lostShare.b)})`;
     return `${name} loses ${verdict === 'worse' ? 'more' : 'less'}: ${now}, was ${formatCount(lost.a)}`;
   }
-  const decisive = decisiveOf(steps, verdict);
+  const decisive = decisivePercentile(steps, verdict);
   const word = { worse: 'slower', better: 'faster', same: 'as fast as before' }[verdict];
   if (decisive === undefined) return `${name} is ${word}`;
   const { key, percentile } = decisive;
   const { a: before, b: now, ratio } = percentile;
   const change = ratio === null ? '' : ` (${changeWords(ratio)})`;
-  return `${name} is ${word}: ${percentileName(key)} ${comparedLatency(now)}, was ${comparedLatency(before)}${change}`;
+  return `${name} is ${word}: ${percentileName(key)} ${latencyOrLostWords(now)}, was ${latencyOrLostWords(before)}${change}`;
 }
 
 /** `Step 3, 1,900 senders: p99 +28 … +52 % with 95 % confidence; tolerance 10 %. Nothing lost in either run.` */
@@ -224,7 +228,8 @@ function factsOf(step: ComparedStep, comparison: Comparison): string {
   const { verdict, confidence, reasons, tolerance } = comparison;
   const { index, lost, senders, latency } = step;
   const decisive =
-    unshownOf(comparison) ?? (verdict === 'unlike' ? undefined : decisiveOf([step], verdict));
+    possibleRegression(comparison) ??
+    (verdict === 'unlike' ? undefined : decisivePercentile([step], verdict));
   const key = decisive?.key ?? 'p99';
   const interval = latency[key]?.interval;
   const chance = interval
@@ -246,11 +251,11 @@ function tableOf(step: ComparedStep): string[] {
   return [
     row([`step ${formatCount(step.index)}`, 'baseline', 'now', 'change', '95 % interval']),
     row(['---', '---:', '---:', '---:', '---:']),
-    ...comparedRows(step).map((each) => row(cellsOf(each))),
+    ...comparisonRows(step).map((each) => row(cellsOf(each))),
   ];
 }
 
-function cellsOf({ name, a, b, change, interval, verdict }: ComparedRow): string[] {
+function cellsOf({ name, a, b, change, interval, verdict }: ComparisonRow): string[] {
   const isChanged = (verdict === 'worse' || verdict === 'better') && change !== '';
   return [comparedText(name), a, b, isChanged ? `**${change}**` : change, interval];
 }

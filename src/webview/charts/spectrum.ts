@@ -6,10 +6,10 @@ import { percentWords } from '../../measure/show/chartWords';
 import { spectrumTable } from '../../measure/show/panelTables';
 import {
   axisShares,
-  percentilePlace,
-  placed,
-  pointsOf,
-  shareAt,
+  percentileAxisPosition,
+  toAxisPoints,
+  spectrumPoints,
+  shareAtPosition,
   type SpectrumPoint,
 } from '../../measure/latencySummary';
 import { latestStep, type ShownRun } from '../panelState';
@@ -41,8 +41,8 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
   const step = done ?? live;
   if (!step) return undefined;
   const curve = spectra.find((each) => each.step === step.index)?.points ?? [];
-  const due = curve.length > 0 ? curve : pointsOf(step.latencyUs);
-  const sent = done ? pointsOf(done.sendLatencyUs) : [];
+  const due = curve.length > 0 ? curve : spectrumPoints(step.latencyUs);
+  const sent = done ? spectrumPoints(done.sendLatencyUs) : [];
   return {
     title: fill(strings.spectrum, formatCount(step.index)),
     step: step.index,
@@ -78,7 +78,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
       const steps = view.steps.map((step) => [step, String(step)] as const);
       chooser.show(steps, view.step);
       // Where one of both curves has no point it is drawn through.
-      const { places, values } = alignedCurves([due, sent].map(placed));
+      const { places, values } = alignedCurves([due, sent].map(toAxisPoints));
       const words = table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
       return {
         ...{ title, kind: 'spectrum', data: [places, ...values], spoken: [title, words] },
@@ -91,7 +91,7 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
             (_min, max) => [0, Math.max(1, max)],
           ),
         read: (index) => ({
-          title: percentWords(shareAt(places[index] ?? 0)),
+          title: percentWords(shareAtPosition(places[index] ?? 0)),
           values: values.map(({ [index]: us }) => (us === undefined ? us : latencyWords(us))),
         }),
         table: () => table,
@@ -101,5 +101,5 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
   return card;
 }
 
-const named = axisShares.map(percentilePlace);
+const named = axisShares.map(percentileAxisPosition);
 const nameOf = (place: number): string => percentWords(axisShares[named.indexOf(place)] ?? 0);

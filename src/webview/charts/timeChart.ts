@@ -2,7 +2,7 @@ import type uPlot from 'uplot';
 import { fill } from '../../base/text';
 import { latencyLimits, type SummaryKey } from '../../base/objectives/percentile';
 import { latencyWords, formatCount } from '../../base/units';
-import { hidesTail, shownLatency } from '../../measure/latencySummary';
+import { isTailHidden, shownPercentiles } from '../../measure/latencySummary';
 import {
   type ChartUnit,
   latencyOrLost,
@@ -13,13 +13,13 @@ import { observedCharts } from '../../measure/show/observedWords';
 import { chartTable, seriesLabel } from '../../measure/show/panelTables';
 import {
   ChartColumns,
-  type Columns,
-  columnsOf,
-  combined,
-  combineOf,
-  islandsOf,
+  type ChartPoints,
+  readChartColumns,
+  combineValues,
+  combineByUnit,
+  isolatedPoints,
   type RightAxis,
-  rightAxisOf,
+  chooseRightAxis,
   type SeriesSpec,
   type StepBand,
   stepBands,
@@ -71,10 +71,10 @@ export function createTimeChartCard(
       const { range } = view;
       const shown = { ...state, snapshots: snapshotsIn(state.snapshots, range) };
       const whole = ofRun.of(state.snapshots, mostPoints);
-      const columns = range ? columnsOf(spec, shown.snapshots, mostPoints) : whole;
+      const columns = range ? readChartColumns(spec, shown.snapshots, mostPoints) : whole;
       const isFinal = isOver(state) || range !== undefined;
       backdrop = backdropOf(state, range);
-      const right = rightAxisOf(spec, whole);
+      const right = chooseRightAxis(spec, whole);
       const rest = atRest(spec, inRange(columns, range), state, range);
       const isRight = ({ id }: SeriesSpec): boolean => right !== 'none' && spec.right.includes(id);
       return {
@@ -104,7 +104,7 @@ export function createTimeChartCard(
  */
 function createNovelty() {
   let last: string | undefined;
-  return ({ seconds, perPoint }: Columns, right: RightAxis, grows: boolean): boolean => {
+  return ({ seconds, perPoint }: ChartPoints, right: RightAxis, grows: boolean): boolean => {
     const drawn = grows && perPoint > 1 ? `${seconds.length} ${right}` : undefined;
     const isNew = drawn === undefined || drawn !== last;
     last = drawn;
@@ -190,7 +190,7 @@ function lineOf({ id, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Seri
     ...(dash.length > 0 && { dash: [...dash] }),
     points: {
       show: false,
-      filter: (plot, at) => islandsOf(plot.data[at]!),
+      filter: (plot, at) => isolatedPoints(plot.data[at]!),
       ...{ size: 2 * widthPx + 2, width: 1, stroke, fill: stroke },
     },
   };
@@ -293,7 +293,7 @@ export function createObservedCharts(view: TimeView) {
 // Legends and tables of the charts over time.
 
 /** The points of a part of the run alone. */
-export function inRange(columns: Columns, range: TimeRange | undefined): Columns {
+export function inRange(columns: ChartPoints, range: TimeRange | undefined): ChartPoints {
   if (range === undefined) return columns;
   const { seconds, lines, perPoint } = columns;
   const inside = (_: unknown, at: number): boolean =>
@@ -311,14 +311,14 @@ export function inRange(columns: Columns, range: TimeRange | undefined): Columns
  */
 export function atRest(
   { id, unit, series }: TimeChartSpec,
-  { lines }: Columns,
+  { lines }: ChartPoints,
   state: ShownRun,
   range?: TimeRange,
 ): { readonly label: string; readonly values: readonly string[] } {
   const { strings } = state;
   const over = isOver(state);
-  const combine = over || range || unit === 'latency' ? combineOf[unit] : 'last';
-  const combinedLines = lines.map((line) => combined(line, combine));
+  const combine = over || range || unit === 'latency' ? combineByUnit[unit] : 'last';
+  const combinedLines = lines.map((line) => combineValues(line, combine));
   const values = combinedLines.map((value) => pointWords(unit, value, strings));
   if (range) {
     const parts = { max: strings.worstOf, mean: strings.meanOf, last: strings.endOf };
@@ -329,7 +329,7 @@ export function atRest(
     return { label: over ? label : strings.latest, values };
   }
   const numbers = shownNumbers(state);
-  const shown = numbers && shownLatency(numbers);
+  const shown = numbers && shownPercentiles(numbers);
   const worst = values[series.findIndex((line) => line.id === 'p99')] ?? strings.noValue;
   return {
     label: numbers ? fill(strings.ofStep, formatCount(numbers.index), worst) : '',
@@ -346,6 +346,6 @@ const pointWords = (
 export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownRun): TableView {
   const { summed, ...table } = chartTable(spec, snapshots, strings);
   const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
-  const isCut = spec.unit === 'latency' && hidesTail(latencies);
+  const isCut = spec.unit === 'latency' && isTailHidden(latencies);
   return { ...table, ...noted(summed, isCut && strings.tailNote) };
 }

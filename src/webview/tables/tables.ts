@@ -7,7 +7,7 @@ import {
   type ReportTable,
   decisiveStep,
 } from '../../measure/report/reportModel';
-import { callBars, callRows, stepOfCalls, type CallBar } from '../../measure/show/callTable';
+import { callBars, callRows, lastStepWithCalls, type CallBar } from '../../measure/show/callTable';
 import { generatorTable } from '../../measure/show/panelTables';
 import { element } from '../element';
 import { lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
@@ -128,7 +128,7 @@ function createCallsCard({ strings }: ShownRun): StateCard {
   return {
     card,
     update(state) {
-      const step = stepOfCalls(reportedRun(state).steps);
+      const step = lastStepWithCalls(reportedRun(state).steps);
       card.show(step !== undefined);
       if (step === undefined) return;
       const { sentences, ...table } = reportOf('calls', state);

@@ -2,8 +2,8 @@ import { fill } from '../../base/text';
 import { formatCount, formatShare } from '../../base/units';
 import {
   decisiveStep,
-  lossesOf,
-  numbersOf,
+  sumLosses,
+  stepNumbers,
   reportTiles,
   type ReportTile,
   type StepNumbers,
@@ -36,7 +36,7 @@ function factsOf(state: ShownRun): TileFacts {
     connections: { requested, connected, failed, dropped },
     connectP99Us: result?.connections.connectUs.p99 ?? latest?.connections.connectP99Us,
     losses: result
-      ? lossesOf(result.steps)
+      ? sumLosses(result.steps)
       : {
           lost: endedLosses(snapshots),
           duplicated: latest?.step?.duplicated ?? 0,
@@ -91,7 +91,7 @@ function searchTiles(search: ShownSearch, state: ShownRun): ReportTile[] {
 /** Of the step that counts, or so far of the one that goes on. */
 export function shownNumbers({ result, snapshots }: ShownRun): StepNumbers | undefined {
   const done = result && decisiveStep(result);
-  if (done) return numbersOf(done);
+  if (done) return stepNumbers(done);
   const step = result ? undefined : latestStep(snapshots, showsRate);
   return step && { ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.elapsedS) };
 }

@@ -7,8 +7,8 @@ import { analyseScenario, diagnosticsOf } from '../../../src/extension/language/
 import { scenarioFromRecording } from '../../../src/record/analyse/scenarioFromRecording';
 import { openImportFile } from '../../../src/record/read/openImportFile';
 import { readRecording } from '../../../src/record/recordingFile';
-import { readCounters } from '../../../src/results/counters/counterSummary';
-import { resultOf, sampleOf } from '../../../src/results/readResult';
+import { readCounterSummary } from '../../../src/results/counters/counterSummary';
+import { parseResult, parseSample } from '../../../src/results/readResult';
 import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { exporters } from '../../../src/run/export/exporters';
@@ -78,8 +78,8 @@ export const results: Subject = {
   isSlow: true,
   check: async (input) => {
     const text = input.toString('utf8');
-    sampleOf(text);
-    const result = unless([ExpectedError], () => resultOf(text, 'x'));
+    parseSample(text);
+    const result = unless([ExpectedError], () => parseResult(text, 'x'));
     if (result === undefined) return;
     const run = { kind: 'result' as const, path: path.join(tmpdir(), 'no-such-folder'), result };
     for (const { write } of exporters) {
@@ -124,7 +124,7 @@ export const counters: Subject = {
   check: async (input) => {
     writeFileSync(counterFile.file(), input);
     try {
-      await readCounters(counterFile.file());
+      await readCounterSummary(counterFile.file());
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
     }

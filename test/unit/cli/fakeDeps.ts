@@ -3,7 +3,7 @@ import { Emitter } from '../../../src/base/async';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import type { Plan } from '../../../src/plan/plan';
-import { writeCounters } from '../../../src/results/counters/counterFile';
+import { writeCounterFile } from '../../../src/results/counters/counterFile';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Run, StopReason } from '../../../src/engine/lead/run';
 import type { CommandDeps } from '../../../src/cli/program';
@@ -108,7 +108,7 @@ export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { cal
     },
     completeResult: (summary, scenario, options) =>
       Promise.resolve(completeResult(summary, scenario, options, sampleModel)),
-    writeCounters,
+    writeCounters: writeCounterFile,
     calibrate: () => Promise.resolve({ messagesPerSecond: 123_456, cpuUsPerMessage: 6.5 }),
     probeTargetOf: () => Promise.resolve(undefined),
     probeHub: () =>

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
 import type { Verdict } from '../../../src/measure/summary';
-import { judgeStep, judgedAgain, type StepMeasures } from '../../../src/measure/judge/verdict';
+import {
+  judgeStep,
+  rejudgeAfterDrain,
+  type StepMeasures,
+} from '../../../src/measure/judge/verdict';
 
 /** A step in which all came at once, and nothing came twice. */
 function step(change: Partial<StepMeasures> = {}): StepMeasures {
@@ -73,7 +77,7 @@ describe('duplicates that come after their step was judged', () => {
   const slo: Slo = { latencyUs: { p99: 1000 }, duplicated: 0.02 };
   const judged = (duplicated: number): Verdict => judgeStep(step({ duplicated }), slo);
   const later = (before: Verdict, duplicated: number): Verdict =>
-    judgedAgain(before, step({ duplicated }), slo);
+    rejudgeAfterDrain(before, step({ duplicated }), slo);
 
   it('leave a verdict alone that they do not change', () => {
     const before = judged(1);

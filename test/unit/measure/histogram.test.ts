@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import {
   decodeHistogram,
-  lastLatencyPlace,
+  lastBucket,
   LatencyHistogram,
-  latencyOfPlace,
-  latencyPlaceOf,
-  packPairs,
-  unpackPairs,
+  bucketStartUs,
+  bucketOf,
+  packCounts,
+  unpackCounts,
 } from '../../../src/measure/histogram';
 
 const latencies = fc.oneof(
@@ -108,12 +108,11 @@ describe('LatencyHistogram', () => {
       ...{ bitBucketSize: 32 as const, numberOfSignificantValueDigits: 3 as const },
       ...{ lowestDiscernibleValue: 1, highestTrackableValue: 3_600_000_000 },
     }) as unknown as Record<'countsArrayIndex' | 'valueFromIndex', (value: number) => number>;
-    const same = (us: number): void =>
-      assert.equal(latencyPlaceOf(us), theirs.countsArrayIndex(us));
-    for (let place = 0; place <= lastLatencyPlace; place++) {
-      const us = latencyOfPlace(place);
+    const same = (us: number): void => assert.equal(bucketOf(us), theirs.countsArrayIndex(us));
+    for (let place = 0; place <= lastBucket; place++) {
+      const us = bucketStartUs(place);
       assert.equal(us, theirs.valueFromIndex(place));
-      assert.equal(latencyPlaceOf(us), place);
+      assert.equal(bucketOf(us), place);
     }
     fc.assert(fc.property(latencies, same), { numRuns: 1000 });
     for (let us = 2048; us < 3_600_000_000; us *= 2) for (const by of [-1, 0, 1]) same(us + by);
@@ -197,25 +196,25 @@ describe('packed counts', () => {
   it('are those that were packed', () => {
     const same = fc.property(fc.array(latencies, { maxLength: 200 }), (values) => {
       const { pairs } = recorded(values).counts();
-      assert.deepEqual(unpackPairs(packPairs(pairs)), pairs);
+      assert.deepEqual(unpackCounts(packCounts(pairs)), pairs);
     });
     fc.assert(same, { numRuns: 200 });
   });
 
   it('bear large counts and the longest latency', () => {
     const pairs = Float64Array.from([0, 1, 1, 2 ** 30, 2048, 127, 3_598_712_832, 2 ** 31 - 1]);
-    assert.deepEqual(unpackPairs(packPairs(pairs)), pairs);
+    assert.deepEqual(unpackCounts(packCounts(pairs)), pairs);
   });
 
   it('take a byte for a place with few values', () => {
     const dense = recorded(Array.from({ length: 3000 }, (_, at) => at % 1500));
-    assert.equal(packPairs(dense.counts().pairs).length, 1500);
+    assert.equal(packCounts(dense.counts().pairs).length, 1500);
   });
 
   it('are refused or fit a histogram, whatever the bytes are', () => {
     const bytes = fc.uint8Array({ maxLength: 40 });
     const safe = fc.property(bytes, (some) => {
-      const pairs = unpackPairs(some);
+      const pairs = unpackCounts(some);
       if (pairs === undefined) return;
       const histogram = new LatencyHistogram();
       histogram.add({ pairs, minUs: 0, maxUs: 0, sumUs: 0 });
@@ -232,7 +231,7 @@ describe('packed counts', () => {
       [0x80, 0x80, 0x80, 0x80, 0x10],
       [...Array<number>(9).fill(0x80), 0],
     ])
-      assert.equal(unpackPairs(Uint8Array.from(bytes)), undefined, bytes.join());
+      assert.equal(unpackCounts(Uint8Array.from(bytes)), undefined, bytes.join());
   });
 });
 

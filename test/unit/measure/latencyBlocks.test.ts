@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  decodedBlock,
+  decodeBlock,
   LatencyBlocks,
-  mostBlocks,
-  mostPlaces,
-  placeFromUs,
-  placeOf,
+  maximumBlocks,
+  coarseBucketCount,
+  coarseBucketStartUs,
+  coarseBucketOf,
 } from '../../../src/measure/latencyBlocks';
 import { RunTotals } from '../../../src/measure/total/runTotals';
 import { countsAsTheyCome } from '../../fakes/measuredStep';
@@ -19,11 +19,11 @@ describe('latency over time', () => {
   it('has a place for each latency, never wider than 1/32 of it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: hourUs }), (us) => {
-        const place = placeOf(us);
-        const [from, to] = [placeFromUs(place), placeFromUs(place + 1)];
+        const place = coarseBucketOf(us);
+        const [from, to] = [coarseBucketStartUs(place), coarseBucketStartUs(place + 1)];
         assert.ok(from <= us && us < to, `${us} is in ${from} … ${to}`);
         assert.ok(to - from === 1 || to - from <= us / 32, `${to - from} at ${us}`);
-        assert.ok(place < mostPlaces);
+        assert.ok(place < coarseBucketCount);
       }),
     );
   });
@@ -31,7 +31,7 @@ describe('latency over time', () => {
   it('is read as it was written, second by second', () => {
     const second = fc.array(fc.integer({ min: 0, max: hourUs }), { maxLength: 30 });
     fc.assert(
-      fc.property(fc.array(second, { minLength: 1, maxLength: mostBlocks }), (seconds) => {
+      fc.property(fc.array(second, { minLength: 1, maxLength: maximumBlocks }), (seconds) => {
         const blocks = new LatencyBlocks();
         for (const [tick, latencies] of seconds.entries())
           blocks.add(7 + tick, countsAsTheyCome(latencies));
@@ -51,7 +51,10 @@ describe('latency over time', () => {
       for (let tick = 1; tick <= seconds; tick++)
         blocks.add(tick, countsAsTheyCome([tick % 50, 1_000_000]));
       const { counts, seconds: width } = blocks.stored()!;
-      assert.ok(counts.length <= mostBlocks && counts.length * 2 >= mostBlocks, `${counts.length}`);
+      assert.ok(
+        counts.length <= maximumBlocks && counts.length * 2 >= maximumBlocks,
+        `${counts.length}`,
+      );
       assert.equal(counts.length, Math.ceil(seconds / width));
       assert.equal(totalOf(counts), 2 * seconds);
       assert.equal(totalOf(counts.slice(0, 1)), 2 * width);
@@ -72,7 +75,7 @@ describe('latency over time', () => {
     const blocks = new LatencyBlocks();
     for (const tick of [1000, 999, 1001, 5_000_000, 3]) blocks.add(tick, countsOf(10));
     const { counts } = blocks.stored()!;
-    assert.ok(counts.length <= mostBlocks);
+    assert.ok(counts.length <= maximumBlocks);
     assert.equal(totalOf(counts), 5);
   });
 
@@ -95,7 +98,7 @@ describe('latency over time', () => {
   ];
   for (const text of [...hostile, '1:1,'.repeat(10_000), `o0:${'1,'.repeat(200)}1`])
     it(`${text.slice(0, 20)} is damaged`, () =>
-      assert.throws(() => decodedBlock(text), { code: 'blocks-damaged' }));
+      assert.throws(() => decodeBlock(text), { code: 'blocks-damaged' }));
 
   it('of a step counts its measured seconds, with the drain in the last of them', () => {
     const totals = new RunTotals(1);
@@ -124,12 +127,13 @@ describe('latency over time', () => {
 
 function placesOf(latencies: readonly number[]): [place: number, count: number][] {
   const counts = new Map<number, number>();
-  for (const us of latencies) counts.set(placeOf(us), (counts.get(placeOf(us)) ?? 0) + 1);
+  for (const us of latencies)
+    counts.set(coarseBucketOf(us), (counts.get(coarseBucketOf(us)) ?? 0) + 1);
   return [...counts].sort(([a], [b]) => a - b);
 }
 
 const placesIn = (text: string): [place: number, count: number][] =>
-  [...decodedBlock(text).entries()].filter(([, count]) => count > 0);
+  [...decodeBlock(text).entries()].filter(([, count]) => count > 0);
 
 const totalOf = (counts: readonly string[]): number =>
-  counts.flatMap((text) => [...decodedBlock(text)]).reduce((sum, count) => sum + count, 0);
+  counts.flatMap((text) => [...decodeBlock(text)]).reduce((sum, count) => sum + count, 0);

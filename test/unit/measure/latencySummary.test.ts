@@ -9,12 +9,12 @@ import {
 } from '../../../src/base/objectives/percentile';
 import { defaultSlo } from '../../../src/base/slo';
 import {
-  countsLost,
+  countsLostDeliveries,
   judgedLatency,
-  shownLatency,
-  cameEarly,
-  hidesTail,
-  latencyAt,
+  shownPercentiles,
+  hasEarlyDeliveries,
+  isTailHidden,
+  shownPercentileUs,
   tailUs,
   type LatencySummary,
 } from '../../../src/measure/latencySummary';
@@ -65,28 +65,31 @@ describe('judged latencies', () => {
     const [check] = summary.verdict.checks!;
     assert.deepEqual([check!.metric, check!.value], ['p99', 99]);
     // What came after the drain changes no verdict, and so nothing that is shown beside it.
-    assert.equal(shownLatency(summary)!.p99, 99);
-    assert.equal(shownLatency(summary)!.max, null);
-    assert.equal(shownLatency(summary)!.p999, undefined);
+    assert.equal(shownPercentiles(summary)!.p99, 99);
+    assert.equal(shownPercentiles(summary)!.max, null);
+    assert.equal(shownPercentiles(summary)!.p999, undefined);
     assert.equal(summary.latencyUs.max, 99);
     const { expected, received, lost, late } = summary;
     assert.deepEqual([expected, received, lost, late], [100, 99, 1, 1]);
-    assert.equal(countsLost([summary]), true);
+    assert.equal(countsLostDeliveries([summary]), true);
   });
 
   it('are those of what arrived where all of it did, and none where nothing was expected', () => {
     const { step } = judgedWith(...rising(100));
     const summary = step.summary(defaultSlo, step.verdict!);
     assert.equal(summary.judgedUs, undefined);
-    assert.equal(shownLatency(summary)!.p99, summary.latencyUs.p99);
-    assert.equal(shownLatency(summary)!.p999, undefined);
+    assert.equal(shownPercentiles(summary)!.p99, summary.latencyUs.p99);
+    assert.equal(shownPercentiles(summary)!.p999, undefined);
     const nothing = new RunTotals(1).beginStep({ index: 1, senders: 0 });
-    assert.equal(shownLatency(nothing.summary(defaultSlo, nothing.judge(defaultSlo))), undefined);
+    assert.equal(
+      shownPercentiles(nothing.summary(defaultSlo, nothing.judge(defaultSlo))),
+      undefined,
+    );
   });
 
   it('are lost throughout where nothing arrived', () => {
     const { step } = judgedWith();
-    assert.equal(shownLatency(step.summary(defaultSlo, step.verdict!))!.p50, null);
+    assert.equal(shownPercentiles(step.summary(defaultSlo, step.verdict!))!.p50, null);
   });
 });
 
@@ -116,24 +119,27 @@ describe('tails', () => {
 
   it('leave the other percentiles alone', () => {
     assert.deepEqual(
-      (['p50', 'p99', 'p999', 'max'] as const).map((key) => latencyAt(summary(20), key)),
+      (['p50', 'p99', 'p999', 'max'] as const).map((key) => shownPercentileUs(summary(20), key)),
       [2, 5, undefined, 8],
     );
-    assert.equal(latencyAt(summary(0), 'p50'), undefined);
+    assert.equal(shownPercentileUs(summary(0), 'p50'), undefined);
   });
 
   it('and all others say nothing where what came was early', () => {
     const early = { ...summary(20), min: 0, mean: 1, p50: 0, p90: 0, p95: 0, p99: 5, max: 8 };
-    const { p50, p90, p99, max } = shownLatency({ latencyUs: early })!;
+    const { p50, p90, p99, max } = shownPercentiles({ latencyUs: early })!;
     assert.deepEqual([p50, p90, p99, max], [undefined, undefined, 5, 8]);
     assert.deepEqual(
-      [cameEarly([{ latencyUs: early }]), cameEarly([{ latencyUs: summary(20) }])],
+      [
+        hasEarlyDeliveries([{ latencyUs: early }]),
+        hasEarlyDeliveries([{ latencyUs: summary(20) }]),
+      ],
       [...[true, false]],
     );
   });
 
   it('are missed where one of several is not shown', () => {
-    assert.equal(hidesTail([summary(10_000), summary(0), undefined]), false);
-    assert.equal(hidesTail([summary(10_000), summary(9_999)]), true);
+    assert.equal(isTailHidden([summary(10_000), summary(0), undefined]), false);
+    assert.equal(isTailHidden([summary(10_000), summary(9_999)]), true);
   });
 });

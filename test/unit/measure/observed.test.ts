@@ -1,8 +1,8 @@
 import { say } from '../../../src/base/sentence';
 import assert from 'node:assert/strict';
-import { mostObserved, namedSeries, observedOf } from '../../../src/measure/observed';
+import { maximumSeries, parseSeriesName, summarizeObserved } from '../../../src/measure/observed';
 import { observedCharts, findingWords } from '../../../src/measure/show/observedWords';
-import { withLate } from '../../../src/measure/show/timeSeries';
+import { addLateSeries } from '../../../src/measure/show/timeSeries';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
 import { sampleSnapshot } from '../results/sampleResult';
@@ -20,12 +20,12 @@ function during(name: string, values: readonly number[], step = 1): Snapshot[] {
 }
 
 const wordsOf = (snapshots: readonly Snapshot[]): string[] =>
-  (observedOf(snapshots)?.findings ?? []).map((finding) => say(findingWords(finding)));
+  (summarizeObserved(snapshots)?.findings ?? []).map((finding) => say(findingWords(finding)));
 
 describe('what was seen of a server', () => {
   it('is summed up by step, over its measured time', () => {
     const warm = { ...during('queue', [1000])[0]!, phase: 'warmup' as const };
-    const { series } = observedOf([
+    const { series } = summarizeObserved([
       warm,
       ...during('queue', [1, 2, 6]),
       ...during('queue', [4], 2),
@@ -38,8 +38,8 @@ describe('what was seen of a server', () => {
   });
 
   it('is undefined where nothing was seen, and has the reason where something was wanted', () => {
-    assert.equal(observedOf([sampleSnapshot(1, 1)]), undefined);
-    assert.deepEqual(observedOf([], ['no answer']), {
+    assert.equal(summarizeObserved([sampleSnapshot(1, 1)]), undefined);
+    assert.deepEqual(summarizeObserved([], ['no answer']), {
       ...{ series: [], findings: [], problems: ['no answer'] },
     });
   });
@@ -82,7 +82,7 @@ describe('what was seen of a server', () => {
     const values = [0.1, 0.8, 0.9, 0.2];
     const points = values.map((value, at) => [startedAtMs + at * 60_000, value] as const);
     const late = [{ name: 'serverLoad @ chat', points }];
-    const { series, findings } = observedOf(snapshots, [], late, startedAtMs)!;
+    const { series, findings } = summarizeObserved(snapshots, [], late, startedAtMs)!;
     assert.deepEqual(series, [
       {
         ...{ name: 'serverLoad @ chat', unit: 'share' },
@@ -122,32 +122,32 @@ describe('what was seen of a server', () => {
       ...{ findings: [], problems: [] },
     };
     assert.deepEqual(
-      withLate(samples, observed).map((sample) => Object.values(sample.observed)),
+      addLateSeries(samples, observed).map((sample) => Object.values(sample.observed)),
       [[0.5, 0.4], [0.5], [0.5], [0.5, 0.9], [0.5, 0.9], [0.5], [0.5]],
     );
     // Charts see that nothing is new.
     for (const none of [undefined, { ...observed, series: observed.series.slice(0, 1) }])
-      assert.equal(withLate(samples, none), samples);
+      assert.equal(addLateSeries(samples, none), samples);
   });
 
   it('has a bound on series and points, however long the run', () => {
     const names = Array.from({ length: 200 }, (_, at) => [`a${at}`, at] as const);
     const many = [{ ...sampleSnapshot(1, 1), observed: Object.fromEntries(names) }];
-    assert.equal(observedOf(many)?.series.length, mostObserved);
+    assert.equal(summarizeObserved(many)?.series.length, maximumSeries);
     const long = during(
       'queue',
       Array.from({ length: 5000 }, () => 1),
     );
-    assert.ok(observedOf(long)!.series[0]!.points.length <= 600);
+    assert.ok(summarizeObserved(long)!.series[0]!.points.length <= 600);
   });
 
   it('is named by what it is, with names of a server as they are', () => {
-    assert.deepEqual(namedSeries('queue @ h:1'), {
+    assert.deepEqual(parseSeriesName('queue @ h:1'), {
       ...{ name: 'queue @ h:1', kind: 'queue', unit: 'count', place: 'h:1' },
     });
-    assert.equal(namedSeries('orders_total/s').unit, 'perSecond');
-    assert.equal(namedSeries('__proto__').kind, undefined);
-    assert.equal(namedSeries('constructor').kind, undefined);
+    assert.equal(parseSeriesName('orders_total/s').unit, 'perSecond');
+    assert.equal(parseSeriesName('__proto__').kind, undefined);
+    assert.equal(parseSeriesName('constructor').kind, undefined);
   });
 
   it('is a chart for each unit there is, shares in percent and memory in megabytes', () => {

@@ -52,7 +52,7 @@ describe('SequenceTracker', () => {
       for (const delivery of list) {
         const { receiver, source, sequence } = delivery;
         const expected = model.arrived(delivery);
-        assert.equal(tracker.arrived(receiver, source, sequence), expected);
+        assert.equal(tracker.classify(receiver, source, sequence), expected);
       }
     });
     fc.assert(same, { numRuns: 500 });
@@ -62,19 +62,19 @@ describe('SequenceTracker', () => {
     const tracker = new SequenceTracker();
     const counts = { first: 0, outOfOrder: 0, duplicate: 0 };
     for (const sequence of [0, 1, 4, 4, 2, 2, 0, 7, 3])
-      counts[tracker.arrived(9, 5, sequence)] += 1;
+      counts[tracker.classify(9, 5, sequence)] += 1;
     assert.deepEqual(counts, { first: 4, outOfOrder: 2, duplicate: 3 });
   });
 
   it('survives a gap that no memory could hold', () => {
     const tracker = new SequenceTracker();
-    assert.equal(tracker.arrived(1, 1, 2_000_000_000), 'first');
-    assert.equal(tracker.arrived(1, 1, 5), 'outOfOrder');
-    assert.equal(tracker.arrived(1, 1, 5), 'duplicate');
-    assert.equal(tracker.arrived(1, 1, 2_000_000_001), 'first');
+    assert.equal(tracker.classify(1, 1, 2_000_000_000), 'first');
+    assert.equal(tracker.classify(1, 1, 5), 'outOfOrder');
+    assert.equal(tracker.classify(1, 1, 5), 'duplicate');
+    assert.equal(tracker.classify(1, 1, 2_000_000_001), 'first');
     // Beyond the numbers that are remembered, late ones look like duplicates.
-    assert.equal(tracker.arrived(1, 1, 1_500_000_000), 'duplicate');
-    assert.equal(tracker.arrived(2, 1, 0), 'first');
+    assert.equal(tracker.classify(1, 1, 1_500_000_000), 'duplicate');
+    assert.equal(tracker.classify(2, 1, 0), 'first');
   });
 });
 

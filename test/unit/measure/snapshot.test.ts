@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import {
-  fromColumns,
-  HeldSnapshots,
+  columnsToSnapshots,
+  SnapshotHistory,
   latestAgents,
   mostSnapshots,
   thinSnapshots,
-  toColumns,
+  snapshotsToColumns,
   type Snapshot,
   type SnapshotColumns,
   runLeftS,
@@ -41,7 +41,7 @@ describe('thinning of snapshots', () => {
 
 describe('the snapshots that are held of a run', () => {
   it('keep the worst seconds and the ends of each step, however long it lasts', () => {
-    const held = new HeldSnapshots();
+    const held = new SnapshotHistory();
     const stepTicks = 3000;
     const worst = [1_111, 8_000, 14_998];
     for (let tick = 0; tick < 5 * stepTicks; tick++) {
@@ -57,7 +57,7 @@ describe('the snapshots that are held of a run', () => {
   });
 
   it('have room for more where a run has very many steps', () => {
-    const held = new HeldSnapshots();
+    const held = new SnapshotHistory();
     for (let step = 1; step <= 4000; step++)
       for (let second = 0; second < 3; second++) held.add(measured(3 * step + second, step));
     assert.equal(held.all.length, 12_000 - lostBetween(held));
@@ -66,7 +66,7 @@ describe('the snapshots that are held of a run', () => {
   });
 
   it('are the same where they are packed', () => {
-    const [held, packed] = [new HeldSnapshots(), new HeldSnapshots(deflated)];
+    const [held, packed] = [new SnapshotHistory(), new SnapshotHistory(deflated)];
     for (let tick = 0; tick < 2 * mostSnapshots + 5; tick++) {
       const agents = tick % 4000 === 9 ? { agents: sampleAgents } : {};
       const snapshot = { ...measured(tick, 1, tick % 777 === 0 ? 9e6 : 20_000), ...agents };
@@ -78,7 +78,7 @@ describe('the snapshots that are held of a run', () => {
   });
 
   it('say of the newest alone how agents stood', () => {
-    const held = new HeldSnapshots();
+    const held = new SnapshotHistory();
     const at = (tick: number, agents?: Snapshot['agents']): void =>
       held.add({ ...measured(tick, 1), ...(agents && { agents }) });
     at(0, sampleAgents);
@@ -108,9 +108,11 @@ describe('snapshots by columns', () => {
 
   it('are what is held: of each step the last one whole, of each second what is its own', () => {
     const all = seconds(35);
-    const held = new HeldSnapshots();
+    const held = new SnapshotHistory();
     for (const each of all) held.add(each);
-    const back = fromColumns(JSON.parse(JSON.stringify(toColumns(all))) as SnapshotColumns);
+    const back = columnsToSnapshots(
+      JSON.parse(JSON.stringify(snapshotsToColumns(all))) as SnapshotColumns,
+    );
     assert.deepEqual(back, held.all);
     assert.deepEqual(back[9], all[9]);
     assert.deepEqual(back.at(-1), all.at(-1));
@@ -122,23 +124,25 @@ describe('snapshots by columns', () => {
     const search = { of: 'senders', low: null, high: 8, value: 4 } as const;
     const all = [sampleSnapshot(1), { ...measured(2, 1), search }, measured(3, 1)];
     assert.deepEqual(
-      fromColumns(toColumns(all)),
+      columnsToSnapshots(snapshotsToColumns(all)),
       all.map((each) => ({ ...each })),
     );
   });
 
   it('name each call of a step once, however many seconds it lasts', () => {
-    const words = JSON.stringify(toColumns(seconds(240)));
+    const words = JSON.stringify(snapshotsToColumns(seconds(240)));
     assert.equal(words.match(/"call-7"/g)?.length, 24);
     const one = JSON.stringify(
-      toColumns(seconds(240).map((each) => ({ ...each, step: { ...each.step!, index: 1 } }))),
+      snapshotsToColumns(
+        seconds(240).map((each) => ({ ...each, step: { ...each.step!, index: 1 } })),
+      ),
     );
     assert.equal(one.match(/"call-7"/g)?.length, 1);
   });
 });
 
 /** Seconds that are neither first nor last of their step and no longer held. */
-function lostBetween({ all }: HeldSnapshots): number {
+function lostBetween({ all }: SnapshotHistory): number {
   const ticks = new Set(all.map(({ tick }) => tick));
   let lost = 0;
   for (let step = 1; step <= 4000; step++) {

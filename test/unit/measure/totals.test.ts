@@ -72,7 +72,7 @@ describe('StepTotals', () => {
     later.notePendingLoss();
     add(later, 50, 45);
     assert.deepEqual(judged(later), [120, 115, 5]);
-    // What was on its way to others has come, and then there is less to forgive.
+    // What was on its way to others has come, and then less of the loss is pending.
     const arrived = new StepTotals(facts);
     add(arrived, 100, 70);
     arrived.notePendingLoss();

@@ -15,7 +15,7 @@ import {
 import { completionsAt } from '../../../src/extension/language/completionsAt';
 import { hoverAt } from '../../../src/extension/language/hoverAt';
 import { say, sentence } from '../../../src/base/sentence';
-import { reasonWords } from '../../../src/measure/judge/reason';
+import { wordsWithStep } from '../../../src/measure/judge/reason';
 import { AbortWatch } from '../../../src/measure/judge/abortWatch';
 import { judgeRun, judgeStep } from '../../../src/measure/judge/verdict';
 import { scenarioSchema } from '../../../src/scenario/keys/schema';
@@ -292,7 +292,7 @@ describe('an objective', () => {
       assert.deepEqual([code, message], ['slo-madeUp', 'step 1: made up 1']);
       const german = (text: string, ...args: Parameters<typeof english>[1][]): string =>
         english(text.replace('made up', 'erfunden').replace('step', 'Schritt'), ...args);
-      assert.equal(say(reasonWords(run.reasons[0]!), german), 'Schritt 1: erfunden 1');
+      assert.equal(say(wordsWithStep(run.reasons[0]!), german), 'Schritt 1: erfunden 1');
     });
     assert.equal(judgeStep(measures, slo).status, 'pass');
   });
@@ -380,7 +380,9 @@ describe('a use case', () => {
     const { contractMethods } = load('src/usecases/registry') as typeof hubContractModule;
     assert.ok(contractMethods().recordLatency.includes('CallEveryone'));
     assert.ok(contractMethods().measure.includes('CallAll'));
-    const { adviceOn } = load('src/measure/judge/hubComplaint') as typeof hubComplaintModule;
+    const { adviceForError: adviceOn } = load(
+      'src/measure/judge/hubComplaint',
+    ) as typeof hubComplaintModule;
     assert.match(adviceOn('invocation', ["Unknown hub method 'CallEveryone'"]), /doctor/);
   });
 

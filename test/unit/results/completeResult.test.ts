@@ -7,7 +7,7 @@ import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
 import { exitCodeOfResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
-import { tooShort } from '../../../src/measure/judge/verdict';
+import { tooShortReason } from '../../../src/measure/judge/verdict';
 import type { SearchSummary } from '../../../src/base/searchSummary';
 import { searchSample } from '../../fakes/searchSample';
 import { toolVersion, type Result } from '../../../src/results/result';
@@ -122,13 +122,13 @@ describe('completeResult of a search', () => {
   });
 
   it('says why it has failed where no step has', () => {
-    const verdict = { status: 'incomplete' as const, reasons: [tooShort] };
+    const verdict = { status: 'incomplete' as const, reasons: [tooShortReason] };
     const steps = [{ ...sampleStep(1), verdict }];
     const { result } = complete({ ...found, ended: 'budget', low: null, high: null }, steps);
     const { status, reasons } = result.verdict;
     assert.deepEqual(
       [status, plain(reasons)],
-      ['fail', [{ code: tooShort.code, message: `step 1: ${tooShort.message}` }]],
+      ['fail', [{ code: tooShortReason.code, message: `step 1: ${tooShortReason.message}` }]],
     );
   });
 

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  calibrationOf,
+  calibrationFromResult,
   calibrationsFile,
-  keepCalibration,
+  saveCalibration,
   readCalibrations,
 } from '../../../src/results/historyFiles';
 import { calibratedUnit, type Calibration } from '../../../src/capacity/judge/calibrate';
@@ -21,7 +21,7 @@ const searched: Result = {
   scenario: { ...sampleScenario, service: 'signalr', unit: 5 },
   search: searchSample,
 };
-const made = calibrationOf(searched, 'rooms.yaml')!;
+const made = calibrationFromResult(searched, 'rooms.yaml')!;
 
 describe('what a search has measured of a size', () => {
   let folder: string;
@@ -48,18 +48,18 @@ describe('what a search has measured of a size', () => {
       { ...searched, search: { ...searchSample, ended: 'generatorLimit' as const } },
       { ...searched, recommendation: null },
     ])
-      assert.equal(calibrationOf(other, 'rooms.yaml'), undefined);
+      assert.equal(calibrationFromResult(other, 'rooms.yaml'), undefined);
     const { target, scenario } = searched;
     const run = { ...sampleResult(), target, scenario };
-    assert.equal(calibrationOf(run, 'rooms.yaml'), undefined);
+    assert.equal(calibrationFromResult(run, 'rooms.yaml'), undefined);
   });
 
   it('is kept beside the results, the newest of each size and traffic', async () => {
     assert.deepEqual(await readCalibrations(folder), []);
-    await keepCalibration(folder, made);
-    await keepCalibration(folder, { ...made, unit: 10 });
+    await saveCalibration(folder, made);
+    await saveCalibration(folder, { ...made, unit: 10 });
     const newer = { ...made, at: '2026-12-01T00:00:00.000Z' };
-    await keepCalibration(folder, newer);
+    await saveCalibration(folder, newer);
     assert.deepEqual(await readCalibrations(folder), [{ ...made, unit: 10 }, newer]);
     // Small messages say nothing of large ones.
     const sized = (bytes: number, perSecond: number): Calibration => ({
@@ -73,7 +73,7 @@ describe('what a search has measured of a size', () => {
       ],
     });
     for (const each of [sized(100, 5000), sized(65_536, 30), sized(110, 5500)])
-      await keepCalibration(folder, each);
+      await saveCalibration(folder, each);
     const all = await readCalibrations(folder);
     assert.deepEqual(
       all.slice(2).map(({ scenario }) => scenario),
@@ -100,11 +100,11 @@ describe('what a search has measured of a size', () => {
       ['small mix', [load(100, 100), load(100, 100, 10)]],
     ];
     for (const [scenario, loads] of traffics)
-      await keepCalibration(folder, { ...made, scenario, loads });
+      await saveCalibration(folder, { ...made, scenario, loads });
     // The same traffic, its parts in another order.
     const [, mix] = traffics[2]!;
     const again = { ...made, scenario: 'mix again', loads: [...mix].reverse() };
-    await keepCalibration(folder, again);
+    await saveCalibration(folder, again);
     const all = await readCalibrations(folder);
     const names = all.map(({ scenario }) => scenario);
     assert.deepEqual(names, ['download', 'upload', 'small mix', 'mix again']);
@@ -115,7 +115,7 @@ describe('what a search has measured of a size', () => {
   });
 
   it('is nothing where the file is damaged, and a hostile one is not believed', async () => {
-    await keepCalibration(folder, made);
+    await saveCalibration(folder, made);
     const file = path.join(folder, calibrationsFile);
     const text = readFileSync(file, 'utf8');
     for (const damaged of [

@@ -5,7 +5,7 @@ import { breakCommands, english, visibleLine, visibleText } from '../../../src/b
 import { hideSecrets } from '../../../src/base/secrets';
 import { redactScenario } from '../../../src/results/completeResult';
 import {
-  noticeText,
+  redactNotice,
   redactArgument,
   redactBody,
   redactCommand,
@@ -242,7 +242,7 @@ describe('a secret that stands in a scenario', () => {
 
   it('is not looked for beyond what is shown', () => {
     const long = 'x '.repeat(40_000);
-    for (const shown of [redactText(long), noticeText(long)])
+    for (const shown of [redactText(long), redactNotice(long)])
       assert.equal(shown, `${long.slice(0, 65_536)}…`);
     // What is left of one at the end is taken out as well.
     const cut = redactText(`${'x '.repeat(32_760)}AccessKey=${'k'.repeat(100)}`);

@@ -7,7 +7,7 @@ import { hydrateMessage, storedSource } from '../../../src/extension/panel/panel
 import { resultEntry } from '../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../src/extension/results/resultsModel';
 import { summaryMarkdown } from '../../../src/run/export/summaryMarkdown';
-import { readResult, resultOf } from '../../../src/results/readResult';
+import { readResult, parseResult } from '../../../src/results/readResult';
 import { english } from '../../../src/base/text';
 import {
   sampleResult,
@@ -283,7 +283,7 @@ const call = { name: 'Work', sent: 100, errors: {}, latencyUs: sampleStep(1).lat
 const readOf = (step: Partial<StepSummary>): StepSummary => {
   const result = { ...sampleResult(), steps: [{ ...sampleStep(1), seconds: 10, ...step }] };
   const text = JSON.stringify({ ...result, schema: 'signalr-bench-result/1' });
-  const read = resultOf(text, 'result.json');
+  const read = parseResult(text, 'result.json');
   assert.equal(read.schema, 'signalr-bench-result/2');
   return read.steps[0]!;
 };

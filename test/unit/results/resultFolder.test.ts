@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mostSnapshots } from '../../../src/measure/snapshot';
-import { readResult, readSnapshots, sampleOf } from '../../../src/results/readResult';
-import { folderName, ResultFolder } from '../../../src/results/resultFolder';
+import { readResult, readSnapshots, parseSample } from '../../../src/results/readResult';
+import { resultFolderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleAgents, sampleResult, sampleSnapshot } from './sampleResult';
 import { needsLinux } from '../../fakes/skipAloud';
 
@@ -67,10 +67,10 @@ describe('ResultFolder and readResult', () => {
       { message: 'too many', isFinal: true },
     ] as const) {
       const written = { ...sample, step: { ...step!, missed } };
-      assert.deepEqual(sampleOf(JSON.stringify(written)), written);
+      assert.deepEqual(parseSample(JSON.stringify(written)), written);
     }
     const earlier = { ...sample, step: { ...step!, missed: { metric: 'p99', values: ['1 s'] } } };
-    assert.deepEqual(sampleOf(JSON.stringify(earlier)), { ...sample, step });
+    assert.deepEqual(parseSample(JSON.stringify(earlier)), { ...sample, step });
   });
 
   it('gives two runs of the same second two folders', async () => {
@@ -91,7 +91,7 @@ describe('ResultFolder and readResult', () => {
       ['größe.yml', 'größe'],
       ['x'.repeat(100), 'x'.repeat(60)],
     ] as const) {
-      assert.equal(folderName(at, name), `2026-01-02T03-04-05-${expected}`);
+      assert.equal(resultFolderName(at, name), `2026-01-02T03-04-05-${expected}`);
     }
   });
 

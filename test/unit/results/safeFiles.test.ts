@@ -14,23 +14,23 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openNamed, createFile, replaceFile } from '../../../src/results/safeFiles';
+import { openInFolder, createFile, replaceFile } from '../../../src/results/safeFiles';
 import { createRecordingFile } from '../../../src/record/recordingFile';
 import {
   calibrationsFile,
-  keepCalibration,
+  saveCalibration,
   baselinesFile,
 } from '../../../src/results/historyFiles';
 import type { Calibration } from '../../../src/capacity/judge/calibrate';
-import { keepBaseline } from '../../../src/results/compare/baseline';
-import { writeCounters } from '../../../src/results/counters/counterFile';
+import { saveBaseline } from '../../../src/results/compare/baseline';
+import { writeCounterFile } from '../../../src/results/counters/counterFile';
 import { ResultFolder, resultFile } from '../../../src/results/resultFolder';
 import { writeReport } from '../../../src/run/export/exporters';
 import { sampleResult, sampleScenario } from './sampleResult';
 
 const [inner, secret] = ['in the folder', 'a secret of the reader'];
 
-describe('openNamed', () => {
+describe('openInFolder', () => {
   let root: string;
   let folder: string;
   const at = (name: string): string => path.join(folder, name);
@@ -46,7 +46,7 @@ describe('openNamed', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   async function read(name: string, from = folder): Promise<string> {
-    const handle = await openNamed(from, name);
+    const handle = await openInFolder(from, name);
     try {
       return await handle.readFile('utf8');
     } finally {
@@ -144,10 +144,10 @@ const writers: Readonly<Record<string, (folder: string) => Promise<unknown>>> = 
     const result = path.join(folder, '2026-01-01T00-00-00-a');
     mkdirSync(result, { recursive: true });
     writeFileSync(path.join(result, resultFile), JSON.stringify(sampleResult()));
-    return keepBaseline(result);
+    return saveBaseline(result);
   },
-  [calibrationsFile]: (folder) => keepCalibration(folder, calibration),
-  'sums.txt': (folder) => writeCounters(folder, counted, onWarning),
+  [calibrationsFile]: (folder) => saveCalibration(folder, calibration),
+  'sums.txt': (folder) => writeCounterFile(folder, counted, onWarning),
 };
 
 describe('replaceFile', () => {

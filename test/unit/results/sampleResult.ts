@@ -15,7 +15,7 @@ import type {
   StepSummary,
 } from '../../../src/measure/summary';
 import { judgeStep } from '../../../src/measure/judge/verdict';
-import { observedOf } from '../../../src/measure/observed';
+import { summarizeObserved } from '../../../src/measure/observed';
 import { completeResult } from '../../../src/results/completeResult';
 import type { Result } from '../../../src/results/result';
 import { defaultSlo } from '../../../src/base/slo';
@@ -249,7 +249,7 @@ export const observedSnapshots = (step: number, seconds = 40): Snapshot[] =>
 /** The sample run with what was seen of its server. */
 export const observedResult = (): Result => ({
   ...sampleResult({ steps: [sampleStep(1)] }),
-  observed: observedOf(observedSnapshots(1), [
+  observed: summarizeObserved(observedSnapshots(1), [
     'http://localhost:5001/metrics could not be read (no answer within 3 s). The run goes on without what it says.',
   ])!,
 });

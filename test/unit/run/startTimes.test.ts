@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { groupsOf } from '../../../src/extension/results/resultsModel';
 import { startTimes } from '../../../src/run/shell';
-import { folderName } from '../../../src/results/resultFolder';
+import { resultFolderName } from '../../../src/results/resultFolder';
 
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const [second, hour] = [1000, 3_600_000];
@@ -32,7 +32,7 @@ describe('startTimes', () => {
     const next = startTimes(() => readings.shift()!);
     const entries = [0, 1, 2].map(() => {
       const startedAt = next();
-      const name = folderName(startedAt, 'echo.yaml');
+      const name = resultFolderName(startedAt, 'echo.yaml');
       const entry = { folder: name, name, scenario: 'echo', sentence: '', status: 'pass' as const };
       return { ...entry, startedMs: startedAt.getTime() };
     });

@@ -1,5 +1,5 @@
 import { say } from '../../../src/base/sentence';
-import { unreachedWords } from '../../../src/measure/judge/hubComplaint';
+import { couldNotConnectWords } from '../../../src/measure/judge/hubComplaint';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,7 @@ describe('sentence, tiles and Units of the panel', () => {
   it('say in red why nothing was reached, and count no failures there', () => {
     const { connections } = sampleSummary();
     const errors = [{ errorClass: 'refused', text: 'connect ECONNREFUSED 127.0.0.1:5999' }];
-    const words = unreachedWords(errors, 'x');
+    const words = couldNotConnectWords(errors, 'x');
     const state = finishedRun({
       ...{ steps: [], ending: 'targetLost', endingWords: words, errors: { refused: 136 } },
       connections: { ...connections, connected: 0, failed: 21 },

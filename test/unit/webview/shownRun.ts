@@ -1,4 +1,4 @@
-import { toColumns, type Snapshot } from '../../../src/measure/snapshot';
+import { snapshotsToColumns, type Snapshot } from '../../../src/measure/snapshot';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { ToPanel } from '../../../src/messages/panel';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
@@ -29,7 +29,7 @@ export function hydrate({ snapshots = [], ...change }: Filled = {}): ToPanel {
       estimate: sampleEstimate,
     },
     load: 'sendToGroup',
-    seconds: toColumns(snapshots),
+    seconds: snapshotsToColumns(snapshots),
     spectra: [],
     strings: panelStrings,
     interrupted: false,

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../src/measure/snapshot';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
 import { rateWords, timeLabel, timeLeftWords } from '../../../src/measure/show/chartWords';
-import { percentilePlace, pointsOf } from '../../../src/measure/latencySummary';
+import { percentileAxisPosition, spectrumPoints } from '../../../src/measure/latencySummary';
 import { stepBands, timeCharts } from '../../../src/measure/show/timeSeries';
 import { spectrumViewOf } from '../../../src/webview/charts/spectrum';
 import {
@@ -126,7 +126,8 @@ describe('tables of the panel', () => {
     const { interval } = measured(65, 1);
     const few = { ...interval!.latencyUs, count: 9_999 };
     const many = { ...few, count: 20_000 };
-    const shares = (summary: typeof few): number[] => pointsOf(summary).map(({ share }) => share);
+    const shares = (summary: typeof few): number[] =>
+      spectrumPoints(summary).map(({ share }) => share);
     assert.ok(!shares(few).includes(0.999));
     assert.ok(shares(many).includes(0.999) && !shares(many).includes(0.9999));
     // Between p99 and the largest nothing is known, so that all of it is spread evenly.
@@ -264,17 +265,17 @@ describe('latency spectrum', () => {
       [0.99, 2],
       [0.999, 3],
     ] as const) {
-      assert.ok(Math.abs(percentilePlace(share) - place) < 1e-9);
+      assert.ok(Math.abs(percentileAxisPosition(share) - place) < 1e-9);
     }
-    assert.ok(Number.isFinite(percentilePlace(1)));
+    assert.ok(Number.isFinite(percentileAxisPosition(1)));
   });
 
   it('names no percentile that too few values cannot show', () => {
     assert.deepEqual(
-      pointsOf(latency(100, 10, 100, 1000)).map(({ share }) => share),
+      spectrumPoints(latency(100, 10, 100, 1000)).map(({ share }) => share),
       [0, 0.5, 0.9, 0.95, 0.99],
     );
-    assert.deepEqual(pointsOf(latency(0, 0, 0, 0)), []);
+    assert.deepEqual(spectrumPoints(latency(0, 0, 0, 0)), []);
   });
 
   it('takes the last step, or the one asked for', () => {

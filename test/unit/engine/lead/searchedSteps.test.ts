@@ -13,7 +13,7 @@ import { countsOf, stepSampleOf } from '../../../fakes/sample';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { conductorOf, FakeWorkers, type Deviations } from '../../../fakes/workers';
 import { StepTotals } from '../../../../src/measure/total/stepTotals';
-import { tooShort } from '../../../../src/measure/judge/verdict';
+import { tooShortReason } from '../../../../src/measure/judge/verdict';
 import { noConnections } from '../../../../src/measure/sample';
 
 const spec: SearchSpec = { of: 'senders', from: 10, to: 1000, precision: 0.05, budgetMs: 600_000 };
@@ -296,7 +296,7 @@ describe('a run whose steps a search decides on', () => {
 
 describe('a search whose steps are too short to say whether deliveries fall behind', () => {
   const growth = { kind: 'open', low: -1, middle: 0, high: 1, limit: 0.01 } as const;
-  const verdict = { status: 'incomplete', reasons: [tooShort] } as const;
+  const verdict = { status: 'incomplete', reasons: [tooShortReason] } as const;
 
   it('takes what is left of the budget for longer ones at an end of the range, and says so', () => {
     const search = { ...spec, budgetMs: 30_000 };

@@ -6,7 +6,7 @@ import type { KnownEntry } from '../../../../src/extension/results/resultEntry';
 import { mostResults, scanResults } from '../../../../src/extension/results/resultEntry';
 import { entryDescription } from '../../../../src/extension/results/resultsModel';
 import { english } from '../../../../src/base/text';
-import { keepBaseline } from '../../../../src/results/compare/baseline';
+import { saveBaseline } from '../../../../src/results/compare/baseline';
 import { sampleResult, sampleSnapshot } from '../../results/sampleResult';
 
 describe('scanResults', () => {
@@ -39,11 +39,11 @@ describe('scanResults', () => {
     const marked = async (): Promise<string[]> =>
       (await scan()).entries.filter(({ isBaseline }) => isBaseline).map(({ name }) => name);
     assert.deepEqual(await marked(), []);
-    await keepBaseline(path.join(directory, '2026-11-21T10-00-00-echo'));
+    await saveBaseline(path.join(directory, '2026-11-21T10-00-00-echo'));
     assert.deepEqual(await marked(), ['2026-11-21T10-00-00-echo']);
     const [entry] = (await scan()).entries.filter(({ isBaseline }) => isBaseline);
     assert.match(entryDescription(entry!, english), / · passed · baseline$/);
-    await keepBaseline(path.join(directory, '2026-11-21T11-00-00-echo'));
+    await saveBaseline(path.join(directory, '2026-11-21T11-00-00-echo'));
     assert.deepEqual(await marked(), ['2026-11-21T11-00-00-echo']);
   });
 

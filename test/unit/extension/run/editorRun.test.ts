@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { baselineOf, startEditorRun } from '../../../../src/extension/run/editorRun';
 import type { RunQuestion } from '../../../../src/run/reach';
-import { keepBaseline } from '../../../../src/results/compare/baseline';
+import { saveBaseline } from '../../../../src/results/compare/baseline';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { seededRandom } from '../../../../src/base/random';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
@@ -69,7 +69,7 @@ describe('baselineOf', () => {
         scenarioName: 'echo.signalr.yaml',
       });
       writeFileSync(path.join(directory, id, 'result.json'), text);
-      await keepBaseline(path.join(directory, id));
+      await saveBaseline(path.join(directory, id));
       assert.deepEqual([await found(sampleScenario), said], [id, []]);
       await found({ ...sampleScenario, singleStepDurationMs: 1000 });
       assert.match(said.join(), /^the steps of this run last 1 s, and at least 10 s/);

@@ -2,7 +2,11 @@ import { reports } from '../../../../src/measure/report/reportModel';
 import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
-import { repeatRows, repeatsOf, type RepeatedStep } from '../../../../src/measure/compare/repeats';
+import {
+  repeatRows,
+  summarizeRepeats,
+  type RepeatedStep,
+} from '../../../../src/measure/compare/repeats';
 import { normal } from '../../../fakes/simulatedServers';
 import { sampleStep } from '../../results/sampleResult';
 
@@ -10,7 +14,8 @@ import { sampleStep } from '../../results/sampleResult';
 const stepsWith = (p99: readonly number[]) =>
   p99.map((us, at) => ({ ...sampleStep(1, { p99: us }), index: at + 1 }));
 
-const p99Of = (values: readonly number[]) => repeatsOf(stepsWith(values), 1)[0]!.latency.p99!;
+const p99Of = (values: readonly number[]) =>
+  summarizeRepeats(stepsWith(values), 1)[0]!.latency.p99!;
 
 const sentencesOf = (found: RepeatedStep): readonly string[] => {
   const run = { steps: [], errors: {}, errorExamples: [], repeats: [found] };
@@ -27,13 +32,13 @@ describe('repeats of a step', () => {
       ...steps[5]!,
       verdict: { status: 'incomplete', reasons: [] } as const,
     };
-    const [first, second] = repeatsOf([...steps.slice(0, 5), broken], 2);
+    const [first, second] = summarizeRepeats([...steps.slice(0, 5), broken], 2);
     assert.deepEqual(
       [first!.step, first!.senders, first!.of, first!.latency.p99!.values],
       [1, 700, [1, 3, 5], [11_000, 12_000, 13_000]],
     );
     assert.deepEqual([second!.of, second!.latency.p99!.median], [[2, 4], 21_500]);
-    assert.deepEqual(repeatsOf(steps.slice(0, 2), 2), []);
+    assert.deepEqual(summarizeRepeats(steps.slice(0, 2), 2), []);
   });
 
   it('have no interval where there are two, and one that holds the truth where there are more', () => {
@@ -62,7 +67,7 @@ describe('repeats of a step', () => {
   });
 
   it('name the one that is unlike the others, and none that is near them', () => {
-    const [found] = repeatsOf(stepsWith([41_000, 40_500, 80_000, 41_500]), 1);
+    const [found] = summarizeRepeats(stepsWith([41_000, 40_500, 80_000, 41_500]), 1);
     assert.deepEqual(
       found!.outliers!.map(({ step, metric }) => [step, metric]),
       [
@@ -79,13 +84,13 @@ describe('repeats of a step', () => {
       [41_000, 60_000],
       [30_000, 41_000, 55_000, 35_000],
     ])
-      assert.equal(repeatsOf(stepsWith(values), 1)[0]!.outliers, undefined, values.join());
+      assert.equal(summarizeRepeats(stepsWith(values), 1)[0]!.outliers, undefined, values.join());
   });
 
   it('say so where the rank was lost', () => {
     const steps = stepsWith([41_000, 42_000, 43_000]);
     const all = { p50: null, p90: null, p95: null, p99: null, p999: null, p9999: null, max: null };
-    const [found] = repeatsOf([...steps.slice(0, 2), { ...steps[2]!, judgedUs: all }], 1);
+    const [found] = summarizeRepeats([...steps.slice(0, 2), { ...steps[2]!, judgedUs: all }], 1);
     assert.deepEqual(found!.latency.p99!.interval, null);
     assert.equal(found!.latency.p99!.median, 42_000);
     assert.equal(repeatRows([found!], '–')[1]![4], 'lost');

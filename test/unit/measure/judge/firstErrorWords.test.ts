@@ -1,6 +1,6 @@
 import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
-import { firstErrorWords, unreachedWords } from '../../../../src/measure/judge/hubComplaint';
+import { firstErrorWords, couldNotConnectWords } from '../../../../src/measure/judge/hubComplaint';
 
 describe('the first error of a run', () => {
   it('is reported with what to do about it', () => {
@@ -22,7 +22,7 @@ describe('the first error of a run', () => {
 
 describe('a target that let nobody in', () => {
   const words = (errorClass: string, text: string): string =>
-    say(unreachedWords([{ errorClass, text }], 'hub.example:443')).split('. ')[0]!;
+    say(couldNotConnectWords([{ errorClass, text }], 'hub.example:443')).split('. ')[0]!;
 
   it('is named in a plain sentence, whatever went wrong', () => {
     const hub = 'http://127.0.0.1:5999/hub';
@@ -88,9 +88,12 @@ describe('a target that let nobody in', () => {
   it('is blamed with what to do, and without a word from it', () => {
     const refused = [{ errorClass: 'refused', text: 'connect ECONNREFUSED [::1]:80' }];
     assert.equal(
-      say(unreachedWords(refused, 'x')),
+      say(couldNotConnectWords(refused, 'x')),
       'Could not connect: nothing listens on [::1]:80. Start the server, or correct the port in the target.',
     );
-    assert.equal(say(unreachedWords([], 'x')), 'Could not connect: the target did not answer.');
+    assert.equal(
+      say(couldNotConnectWords([], 'x')),
+      'Could not connect: the target did not answer.',
+    );
   });
 });

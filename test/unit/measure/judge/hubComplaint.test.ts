@@ -1,6 +1,10 @@
 import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
-import { adviceOn, complaintWords, hubComplaint } from '../../../../src/measure/judge/hubComplaint';
+import {
+  adviceForError,
+  complaintWords,
+  parseHubComplaint,
+} from '../../../../src/measure/judge/hubComplaint';
 
 const missing = (method: string): string =>
   `Failed to invoke '${method}' due to an error on the server. HubException: Method does not exist.`;
@@ -17,8 +21,8 @@ describe('what a hub complains about', () => {
       [threw('SendToClient'), 'SendToClient', 'failed'],
       [`${threw('Own')} InvalidCastException: no`, 'Own', 'failed'],
     ] as const)
-      assert.deepEqual(hubComplaint(text), { method, kind });
-    assert.equal(hubComplaint("Failed to invoke 'X' because user is unauthorized"), undefined);
+      assert.deepEqual(parseHubComplaint(text), { method, kind });
+    assert.equal(parseHubComplaint("Failed to invoke 'X' because user is unauthorized"), undefined);
   });
 
   it('is said in words', () => {
@@ -27,38 +31,44 @@ describe('what a hub complains about', () => {
 
   it('comes with advice for methods that the scenario names, and for what it waits for', () => {
     const other = "Failed to invoke 'Echo' due to an error on the server.";
-    assert.match(adviceOn('invocation', [other], true), /Correct `arguments` in the scenario/);
-    assert.match(adviceOn('invocation', [missing('Echo')], true), /Correct the name/);
+    assert.match(
+      adviceForError('invocation', [other], true),
+      /Correct `arguments` in the scenario/,
+    );
+    assert.match(adviceForError('invocation', [missing('Echo')], true), /Correct the name/);
     // What is missing comes first.
-    assert.match(adviceOn('invocation', [other, missing('Nope')]), /Correct the name/);
+    assert.match(adviceForError('invocation', [other, missing('Nope')]), /Correct the name/);
     for (const text of [
       'Ready: the hub did not call it within 2 s',
       'A: no answer within 2 s',
       'Count: the stream was not completed within 2 s',
     ]) {
-      assert.match(adviceOn('timeout', [text]), /raise `within`/);
-      assert.doesNotMatch(adviceOn('timeout', [text]), /connectTimeout/);
+      assert.match(adviceForError('timeout', [text]), /raise `within`/);
+      assert.doesNotMatch(adviceForError('timeout', [text]), /connectTimeout/);
     }
-    assert.match(adviceOn('timeout', ['negotiate: no answer in 10 s']), /connectTimeout/);
+    assert.match(adviceForError('timeout', ['negotiate: no answer in 10 s']), /connectTimeout/);
   });
 
   it('comes with advice that fits the cause where the sentence shows it', () => {
-    assert.doesNotMatch(adviceOn('tls', ['negotiate: self-signed certificate']), /http:/);
-    assert.match(adviceOn('tls', ['negotiate: the port does not speak TLS']), /^Write http:/);
-    assert.match(adviceOn('tls', ['x']), /`certFile` and `keyFile`/);
-    assert.match(adviceOn('notFound', ['negotiate: http://h/x answered 404']), /MapHub/);
+    assert.doesNotMatch(adviceForError('tls', ['negotiate: self-signed certificate']), /http:/);
+    assert.match(adviceForError('tls', ['negotiate: the port does not speak TLS']), /^Write http:/);
+    assert.match(adviceForError('tls', ['x']), /`certFile` and `keyFile`/);
+    assert.match(adviceForError('notFound', ['negotiate: http://h/x answered 404']), /MapHub/);
     assert.match(
-      adviceOn('notFound', ['negotiate: http://h/x answered 404', 'poll: 404']),
+      adviceForError('notFound', ['negotiate: http://h/x answered 404', 'poll: 404']),
       /From a later request/,
     );
     const role = "Failed to invoke 'Echo' because user is unauthorized";
-    assert.match(adviceOn('invocation', [role]), /may call this method/);
+    assert.match(adviceForError('invocation', [role]), /may call this method/);
     const other = "Failed to invoke 'Echo' due to an error on the server.";
-    assert.match(adviceOn('invocation', [other]), /taken for one with Echo\(ticks, payload\)/);
+    assert.match(
+      adviceForError('invocation', [other]),
+      /taken for one with Echo\(ticks, payload\)/,
+    );
   });
 
   it('comes with advice that fits the method', () => {
-    const advice = (text: string): string => adviceOn('invocation', [text]);
+    const advice = (text: string): string => adviceForError('invocation', [text]);
     assert.match(advice(missing('JoinGroup')), /doctor --target URL/);
     assert.match(advice(missing('Nope')), /Correct the name in the scenario/);
     assert.doesNotMatch(advice(missing('Nope')), /doctor/);
@@ -69,16 +79,16 @@ describe('what a hub complains about', () => {
     assert.match(advice(threw('SendToGroup')), /data\["information\.GroupName"\]\.ToString\(\)/);
     assert.match(advice(threw('Own')), /EnableDetailedErrors/);
     assert.match(advice('refused'), /signalr-bench doctor/);
-    assert.match(adviceOn('refused', ['x']), /Start the server/);
+    assert.match(adviceForError('refused', ['x']), /Start the server/);
   });
 
   it('speaks of ASP.NET Core where a hub closed, and of the size where that was the reason', () => {
     const gone = ['closed with code 1011'];
-    assert.match(adviceOn('closed', gone), /MaximumReceiveMessageSize/);
-    assert.equal(adviceOn('closed', gone, false, 'webpubsub'), 'See the log of the server.');
+    assert.match(adviceForError('closed', gone), /MaximumReceiveMessageSize/);
+    assert.equal(adviceForError('closed', gone, false, 'webpubsub'), 'See the log of the server.');
     for (const service of ['hub', 'webpubsub'] as const)
       assert.match(
-        adviceOn('closed', ['closed with code 1009'], false, service),
+        adviceForError('closed', ['closed with code 1009'], false, service),
         /^A message was larger than the other side takes: send less at a time\.$/,
       );
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import {
-  stallOf,
+  detectStall,
   WaitingWatch,
   BacklogWatch,
-  type Growth,
+  type LatencyGrowth,
   RecoveryWatch,
 } from '../../../../src/measure/judge/stepWatches';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
@@ -103,24 +103,24 @@ describe('a stall', () => {
   };
 
   it('is a wait that the latencies so far do not show', () => {
-    assert.deepEqual(stallOf(step(2.19, 2.19, 11_000)), {
+    assert.deepEqual(detectStall(step(2.19, 2.19, 11_000)), {
       kind: 'silent',
       seconds: '2.1',
       count: 400,
     });
-    assert.deepEqual(stallOf(step(6.99, 0, 11_000)), {
+    assert.deepEqual(detectStall(step(6.99, 0, 11_000)), {
       kind: 'behind',
       seconds: '6.9',
       count: 400,
     });
-    assert.equal(stallOf(step(2.1, 2.1, 2_200_000)), undefined);
-    assert.equal(stallOf(step(2.1, 2.1, 11_000, true)), undefined);
-    assert.equal(stallOf(sampleSnapshot(9, 1).step!), undefined);
+    assert.equal(detectStall(step(2.1, 2.1, 2_200_000)), undefined);
+    assert.equal(detectStall(step(2.1, 2.1, 11_000, true)), undefined);
+    assert.equal(detectStall(sampleSnapshot(9, 1).step!), undefined);
   });
 });
 
 /** Seconds 1 … n of a step, each with a median latency in microseconds. */
-function growthOf(p50s: readonly number[], received = 100): Growth | undefined {
+function growthOf(p50s: readonly number[], received = 100): LatencyGrowth | undefined {
   const watch = new BacklogWatch(0, p50s.length * 1e6, 0.05);
   p50s.forEach((p50, at) =>
     watch.tick({ tick: at + 1, received, latencyUs: { ...noLatency, p50 } }),
@@ -130,7 +130,7 @@ function growthOf(p50s: readonly number[], received = 100): Growth | undefined {
 
 const seconds = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
-const kindOf = (p50s: readonly number[]): Growth['kind'] | undefined => growthOf(p50s)?.kind;
+const kindOf = (p50s: readonly number[]): LatencyGrowth['kind'] | undefined => growthOf(p50s)?.kind;
 
 describe('BacklogWatch', () => {
   it('finds the share by which a target is above its capacity', () => {

@@ -6,11 +6,11 @@ import type { JudgedConnections } from '../../../../src/base/objectives/objectiv
 import { defaultSlo, rulesFromSlo, type Slo } from '../../../../src/base/slo';
 import type { Ending, RunSummary, StepSummary, Verdict } from '../../../../src/measure/summary';
 import {
-  judgeConnectionsBy,
-  withAborted,
-  withConnections,
-  withoutAgents,
-  withUnsettled,
+  judgeConnections,
+  failByAbort,
+  addConnectionVerdict,
+  judgeLostAgents,
+  judgeUnsettledMessages,
   judgeRun,
   judgeStep,
   type StepMeasures,
@@ -274,7 +274,7 @@ describe('judgeStep between agents', () => {
     const late = { ...step, generator: { cpuShare: 0.97 } };
     assert.deepEqual(said(judgeStep(late, p99(10_000))), ['invalid', 'cpu', 'clockError']);
     const dropped = { requested: 10, failed: 0, dropped: 10 };
-    assert.equal(withConnections(verdict, dropped, defaultSlo).status, 'fail');
+    assert.equal(addConnectionVerdict(verdict, dropped, defaultSlo).status, 'fail');
   });
 
   it('is judged inside single agents where the clocks are wrong, and says so even when it passes', () => {
@@ -311,12 +311,12 @@ describe('abortedWords', () => {
   });
 });
 
-describe('withConnections', () => {
+describe('addConnectionVerdict', () => {
   it('fails a step that has passed, and adds its reason to any other', () => {
     const lost = { requested: 10, failed: 0, dropped: 10 };
     const judged = (status: 'pass' | 'invalid', dropped = lost) => {
       const reasons = status === 'pass' ? [] : [{ code: 'slip', message: 'late' }];
-      const verdict = withConnections({ status, reasons }, dropped, defaultSlo);
+      const verdict = addConnectionVerdict({ status, reasons }, dropped, defaultSlo);
       return [verdict.status, ...verdict.reasons.map(({ code }) => code)];
     };
     assert.deepEqual(judged('pass', { ...lost, dropped: 0 }), ['pass']);
@@ -325,7 +325,7 @@ describe('withConnections', () => {
   });
 });
 
-describe('withoutAgents and withUnsettled', () => {
+describe('judgeLostAgents and judgeUnsettledMessages', () => {
   const reasons = [{ code: 'why', message: 'so' }];
   const statuses = ['pass', 'fail', 'invalid', 'incomplete'] as const;
 
@@ -334,11 +334,11 @@ describe('withoutAgents and withUnsettled', () => {
       statuses.map((status) => change({ status, reasons }).status);
     const left = ['incomplete', 'fail', 'invalid', 'incomplete'];
     assert.deepEqual(
-      found((verdict) => withoutAgents(verdict, ['agent 1 of 2 was lost'])),
+      found((verdict) => judgeLostAgents(verdict, ['agent 1 of 2 was lost'])),
       left,
     );
     assert.deepEqual(
-      found((verdict) => withUnsettled(verdict, 3)),
+      found((verdict) => judgeUnsettledMessages(verdict, 3)),
       left,
     );
   });
@@ -346,12 +346,12 @@ describe('withoutAgents and withUnsettled', () => {
   it('add a reason for each agent, and one for all messages', () => {
     const codes = (verdict: Verdict): string[] => verdict.reasons.map(({ code }) => code);
     const verdict = { status: 'fail', reasons } as const;
-    assert.deepEqual(codes(withoutAgents(verdict, ['one', 'two'])), [
+    assert.deepEqual(codes(judgeLostAgents(verdict, ['one', 'two'])), [
       'why',
       'agentLost',
       'agentLost',
     ]);
-    assert.deepEqual(plain(withUnsettled(verdict, 1200).reasons[1]), {
+    assert.deepEqual(plain(judgeUnsettledMessages(verdict, 1200).reasons[1]), {
       code: 'unsettled',
       message: 'agents have not reported in time who was to get 1,200 messages',
     });
@@ -359,12 +359,12 @@ describe('withoutAgents and withUnsettled', () => {
 
   it('say nothing where nothing is missing', () => {
     const verdict = { status: 'pass', reasons: [] } as const;
-    assert.equal(withoutAgents(verdict, []), verdict);
-    assert.equal(withUnsettled(verdict, 0), verdict);
+    assert.equal(judgeLostAgents(verdict, []), verdict);
+    assert.equal(judgeUnsettledMessages(verdict, 0), verdict);
   });
 });
 
-describe('withAborted', () => {
+describe('failByAbort', () => {
   it('fails the step by the objective that has ended it, said first unless it is invalid', () => {
     const reasons = [
       { code: 'slo-p99', message: 'slow' },
@@ -372,7 +372,7 @@ describe('withAborted', () => {
     ];
     const ended = { code: 'slo-p99', message: 'slow' };
     const found = (status: Verdict['status']): [string, string[]] => {
-      const verdict = withAborted({ status, reasons }, ended, 2);
+      const verdict = failByAbort({ status, reasons }, ended, 2);
       return [verdict.status, verdict.reasons.map(({ message }) => message)];
     };
     const said = 'slow; it ended the step after 2 s';
@@ -382,27 +382,27 @@ describe('withAborted', () => {
   });
 });
 
-describe('judgeConnectionsBy', () => {
-  const judgeConnections = (connections: JudgedConnections, slo: Slo) =>
-    judgeConnectionsBy(connections, rulesFromSlo(slo)).flatMap(({ reason }) => reason ?? []);
+describe('judgeConnections', () => {
+  const missedOf = (connections: JudgedConnections, slo: Slo) =>
+    judgeConnections(connections, rulesFromSlo(slo)).flatMap(({ reason }) => reason ?? []);
 
   it('counts failed, dropped and those that did not come back over requested', () => {
     const connections = { requested: 1000, failed: 6, dropped: 4 };
-    assert.deepEqual(judgeConnections(connections, defaultSlo), []);
-    assert.deepEqual(plain(judgeConnections({ ...connections, dropped: 5 }, defaultSlo)), [
+    assert.deepEqual(missedOf(connections, defaultSlo), []);
+    assert.deepEqual(plain(missedOf({ ...connections, dropped: 5 }, defaultSlo)), [
       {
         code: 'slo-dropped',
         message: '6 of 1,000 connections failed, 5 dropped (1.1 %), above the limit of 1 %',
       },
     ]);
     const gone = { requested: 1000, failed: 0, dropped: 4, notBack: 7 };
-    assert.deepEqual(judgeConnections({ ...gone, notBack: 6 }, defaultSlo), []);
+    assert.deepEqual(missedOf({ ...gone, notBack: 6 }, defaultSlo), []);
     assert.equal(
-      judgeConnections(gone, defaultSlo)[0]?.message,
+      missedOf(gone, defaultSlo)[0]?.message,
       '0 of 1,000 connections failed, 4 dropped, 7 did not come back (1.1 %), above the limit of 1 %',
     );
-    assert.deepEqual(judgeConnections({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), []);
-    assert.deepEqual(judgeConnections({ ...connections, dropped: 900 }, { latencyUs: {} }), []);
+    assert.deepEqual(missedOf({ requested: 0, failed: 0, dropped: 0 }, defaultSlo), []);
+    assert.deepEqual(missedOf({ ...connections, dropped: 900 }, { latencyUs: {} }), []);
   });
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentSentences, agentTable, shownAgents } from '../../../../src/measure/show/agentTable';
+import { agentSentences, agentTable, selectAgents } from '../../../../src/measure/show/agentTable';
 import type { AgentProgress, AgentSummary } from '../../../../src/measure/summary';
 import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import { sampleAgents } from '../../results/sampleResult';
@@ -47,7 +47,7 @@ describe('the agents of a run', () => {
       ...['Lost: agent 6 (n6).', 'Left: agent 5 (n5).', 'Silent: agent 2 (n2).'],
     ]);
     assert.deepEqual(
-      shownAgents(agents, 4).map(({ index }) => index),
+      selectAgents(agents, 4).map(({ index }) => index),
       [2, 3, 5, 6],
     );
   });
@@ -56,7 +56,7 @@ describe('the agents of a run', () => {
     const many = Array.from({ length: 300 }, (_, at) => agent(at + 1, 1000 + at));
     many[7] = agent(8, 0, { status: 'lost' });
     assert.deepEqual(
-      shownAgents(many, 3).map(({ index }) => index),
+      selectAgents(many, 3).map(({ index }) => index),
       [8, 299, 300],
     );
     const named = agentSentences(

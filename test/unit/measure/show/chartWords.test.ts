@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { finalScreen } from '../../../../src/cli/views/finalScreen';
 import { paintAll } from '../../../../src/cli/views/line';
-import { thisMachineNote, thisMachineWords } from '../../../../src/measure/show/chartWords';
+import { generatorPartNote, generatorPartWords } from '../../../../src/measure/show/chartWords';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import type { GeneratorHealth, StepSummary } from '../../../../src/measure/summary';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
@@ -22,22 +22,22 @@ const lateStep = withGenerator(sampleStep(1, { p99: 65_000 }), late);
 describe('what of a latency is this machine', () => {
   it('is said where the p99 of its slip is more than a fifth of that of the latency', () => {
     const words = (slipP99Us: number, more: Partial<GeneratorHealth> = {}): string | undefined =>
-      thisMachineWords(withGenerator(lateStep, { slipP99Us, ...more }));
+      generatorPartWords(withGenerator(lateStep, { slipP99Us, ...more }));
     assert.equal(words(13_000), undefined);
     assert.equal(words(13_001), 'of which up to 42 ms this machine');
     // No more than there is of it.
     assert.equal(words(40_000, { slipMaxUs: 900_000 }), 'of which up to 65 ms this machine');
     const { slipMaxUs, readGapMaxUs, ...earlier } = lateStep.generator;
     assert.deepEqual([slipMaxUs, readGapMaxUs], [40_000, 2000]);
-    assert.equal(thisMachineWords({ ...lateStep, generator: earlier }), undefined);
+    assert.equal(generatorPartWords({ ...lateStep, generator: earlier }), undefined);
   });
 
   it('is said of each step below a table', () => {
     const steps = [lateStep, sampleStep(2), { ...lateStep, index: 3 }];
     const of = (index: number): string =>
       `Step ${index}: p99 65 ms, of which up to 42 ms this machine`;
-    assert.equal(thisMachineNote(steps), `${of(1)}; ${of(3)}`);
-    assert.equal(thisMachineNote([sampleStep(2)]), undefined);
+    assert.equal(generatorPartNote(steps), `${of(1)}; ${of(3)}`);
+    assert.equal(generatorPartNote([sampleStep(2)]), undefined);
   });
 
   it('is said in the same words in the terminal, the panel and the reports', () => {

@@ -1,8 +1,8 @@
-import { ofStep, reasonOf } from '../../../../src/measure/judge/reason';
+import { placeInStep, createReason } from '../../../../src/measure/judge/reason';
 import { say } from '../../../../src/base/sentence';
 import assert from 'node:assert/strict';
 import {
-  brokenWords,
+  missedObjectiveWords,
   searchHeadline,
   triedValues,
 } from '../../../../src/measure/show/searchSentence';
@@ -12,8 +12,8 @@ import { searchSample } from '../../../fakes/searchSample';
 
 const said = (changes: Partial<SearchSummary>, words?: string, code = 'cpu'): string => {
   const [, step, own] = /^step (\d+): (.*)$/.exec(words ?? '') ?? [];
-  const plain = words === undefined ? undefined : reasonOf(code, own ?? words);
-  const reason = plain && step !== undefined ? ofStep(plain, Number(step)) : plain;
+  const plain = words === undefined ? undefined : createReason(code, own ?? words);
+  const reason = plain && step !== undefined ? placeInStep(plain, Number(step)) : plain;
   const {
     sign,
     lead,
@@ -136,10 +136,10 @@ describe('searchHeadline', () => {
         'deliveries fell behind by 2.3 % of the time',
       ],
     ];
-    for (const [each, words] of broken) assert.equal(say(brokenWords(each)), words);
+    for (const [each, words] of broken) assert.equal(say(missedObjectiveWords(each)), words);
     for (const [metric] of objectives())
       assert.match(
-        say(brokenWords({ metric, limit: 1, value: 2, name: 'x' })),
+        say(missedObjectiveWords({ metric, limit: 1, value: 2, name: 'x' })),
         new RegExp(`^objective “x”: ${metric} \\S.*, limit \\S`),
       );
   });

@@ -4,17 +4,17 @@ import * as fc from 'fast-check';
 import { joinWords, say, sentence, mapPlainText, type Words } from '../../../../src/base/sentence';
 import { defaultSlo } from '../../../../src/base/slo';
 import { english } from '../../../../src/base/text';
-import { unreachedWords } from '../../../../src/measure/judge/hubComplaint';
-import { reasonOf, reasonWords } from '../../../../src/measure/judge/reason';
-import { judgeRun, judgeStep, withConnections } from '../../../../src/measure/judge/verdict';
+import { couldNotConnectWords } from '../../../../src/measure/judge/hubComplaint';
+import { createReason, wordsWithStep } from '../../../../src/measure/judge/reason';
+import { judgeRun, judgeStep, addConnectionVerdict } from '../../../../src/measure/judge/verdict';
 import { searchHeadline } from '../../../../src/measure/show/searchSentence';
 import {
-  otherReasons,
+  remainingReasons,
   verdictSentence,
   verdictSentences,
 } from '../../../../src/measure/show/verdictSentence';
 import type { Ending } from '../../../../src/measure/summary';
-import { withPlaces } from '../../../../src/results/readResult';
+import { addReasonPlaces } from '../../../../src/results/readResult';
 import { searchEnds, searchKinds } from '../../../../src/base/searchSummary';
 import { loadWords } from '../../../../src/run/runWords';
 import { searchSample } from '../../../fakes/searchSample';
@@ -89,15 +89,15 @@ describe('what is said of runs', () => {
               defaultSlo,
             );
             const lost = { requested: 100, failed: us % 3, dropped: us % 5 };
-            const verdict = withConnections(judged, lost, defaultSlo);
+            const verdict = addConnectionVerdict(judged, lost, defaultSlo);
             return { ...step, ...counts, lost: expected - received, verdict };
           });
           const errors = refused === 0 ? {} : { invocation: refused };
           const run = { ...sampleResult(), ending, steps, errors, plannedSteps: 4 };
           const verdict = judgeRun(run, defaultSlo);
           for (const reason of verdict.reasons) {
-            assert.equal(say(reasonWords(reason)), reason.message);
-            assertChinese(say(reasonWords(reason), chinese));
+            assert.equal(say(wordsWithStep(reason)), reason.message);
+            assertChinese(say(wordsWithStep(reason), chinese));
           }
           const judged = { ...run, verdict, scenario: { slo: defaultSlo } };
           assertChinese(verdictSentence(judged, chinese));
@@ -107,7 +107,8 @@ describe('what is said of runs', () => {
             lead + rest,
           );
           assert.ok(
-            verdict.reasons.length === 0 || otherReasons(judged).length < verdict.reasons.length,
+            verdict.reasons.length === 0 ||
+              remainingReasons(judged).length < verdict.reasons.length,
           );
         },
       ),
@@ -121,7 +122,7 @@ describe('what is said of runs', () => {
           { high: null },
           { low: null, high: null },
         ]) {
-          const first = reasonOf('cpu', sentence('nothing sent'));
+          const first = createReason('cpu', sentence('nothing sent'));
           const headline = searchHeadline({ ...searchSample, ...edge, ended, of }, first);
           const said: Words[] = [headline.lead, headline.rest ?? ''];
           for (const words of said) assertChinese(say(words, chinese));
@@ -138,7 +139,7 @@ describe('what is said of runs', () => {
       ...{ ending: 'targetLost' as const, steps: [], connections: none },
       verdict: {
         status: 'incomplete' as const,
-        reasons: [reasonOf('targetLost', unreachedWords(errors, 'x'))],
+        reasons: [createReason('targetLost', couldNotConnectWords(errors, 'x'))],
       },
     };
     const { lead, rest } = verdictSentences(run, chinese);
@@ -162,10 +163,10 @@ describe('a result of an earlier version', () => {
         checks: [{ ...check, metric: 'delivered' as const, met: true }, check],
       },
     };
-    const placed = withPlaces({ ...sampleResult(), steps: [step], verdict });
+    const placed = addReasonPlaces({ ...sampleResult(), steps: [step], verdict });
     const [reason] = placed.verdict.reasons;
     assert.deepEqual([reason!.step, reason!.words], [2, 'too slow: all of it']);
-    assert.equal(say(reasonWords(reason!)), verdict.reasons[0]!.message);
+    assert.equal(say(wordsWithStep(reason!)), verdict.reasons[0]!.message);
     assert.equal(placed.steps[0]!.verdict.reasons[0]!.rule, check);
   });
 });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import {
-  columnsOf,
+  visibleColumns,
   columnTexts,
-  rowOfStep,
+  stepRow,
   type StepRow,
 } from '../../../../src/measure/show/stepColumns';
 import { sampleStep } from '../../results/sampleResult';
 
 describe('columns of steps', () => {
-  const usual = rowOfStep(sampleStep(1));
+  const usual = stepRow(sampleStep(1));
   const timeToAllUs = { ...sampleStep(1).latencyUs, count: 10 };
-  const measured = rowOfStep({ ...sampleStep(1), timeToAllUs, timeToAllMissed: 3 });
-  const idsOf = (...of: Parameters<typeof columnsOf>): string[] =>
-    columnsOf(...of).map(({ id }) => id);
+  const measured = stepRow({ ...sampleStep(1), timeToAllUs, timeToAllMissed: 3 });
+  const idsOf = (...of: Parameters<typeof visibleColumns>): string[] =>
+    visibleColumns(...of).map(({ id }) => id);
 
   it('of the time to all are shown where a row has it, and in CSV always', () => {
     const without = idsOf('panel', 'steps', [usual]);
@@ -21,7 +21,7 @@ describe('columns of steps', () => {
       ['toAllP99', 'timeToAllMissed'],
     );
     assert.deepEqual(idsOf('csv', 'steps', [usual]), idsOf('csv'));
-    const values = columnsOf('csv')
+    const values = visibleColumns('csv')
       .filter(({ id }) => id.startsWith('timeToAll'))
       .map(({ id, value }) => [id, value(measured)]);
     assert.deepEqual(values, [
@@ -36,21 +36,21 @@ describe('columns of steps', () => {
     const { latencyUs } = sampleStep(1);
     const inside = { ...latencyUs, count: 20, p99: 7000 };
     const between = { ...sampleStep(1), latencySameAgentUs: inside };
-    const differing = rowOfStep({
+    const differing = stepRow({
       ...{ ...between, clockErrorUs: 800, agentsComplete: 3, clockJumps: 1 },
       ...{ ambiguous: 4, negative: 5 },
     });
     const shown = (row: StepRow) =>
-      columnsOf('panel', 'steps', [row])
+      visibleColumns('panel', 'steps', [row])
         .filter(({ id }) => ['insideP99', 'clockError'].includes(id))
         .map(({ value }) => value(row));
     assert.deepEqual(shown(differing), [7000, 800]);
     // None of them was inside an agent: nobody can say how long one takes there.
-    assert.deepEqual(shown(rowOfStep({ ...sampleStep(1), clockErrorUs: 800 })), [800]);
-    assert.deepEqual(shown(rowOfStep({ ...between, clockErrorUs: 0 })), []);
+    assert.deepEqual(shown(stepRow({ ...sampleStep(1), clockErrorUs: 800 })), [800]);
+    assert.deepEqual(shown(stepRow({ ...between, clockErrorUs: 0 })), []);
     const all = { ...sampleStep(1), clockErrorUs: 800, latencySameAgentUs: latencyUs };
-    assert.deepEqual(shown(rowOfStep(all)), []);
-    const values = columnsOf('csv')
+    assert.deepEqual(shown(stepRow(all)), []);
+    const values = visibleColumns('csv')
       .slice(-19, -11)
       .map(({ id, value }) => [id, value(differing), value(usual)]);
     assert.deepEqual(values, [

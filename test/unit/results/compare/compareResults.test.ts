@@ -5,13 +5,13 @@ import type { StepSummary } from '../../../../src/measure/summary';
 import {
   compareResults,
   compareAll,
-  verdictOfAll,
+  overallVerdict,
 } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
 import {
   comparisonSentence,
   comparisonSentences,
-  stateOf,
+  comparisonState,
 } from '../../../../src/measure/compare/comparisonWords';
 import { comparisonMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
@@ -203,13 +203,13 @@ describe('comparing two results', () => {
       ]);
     const found = compareResults(noisy(1), noisy(2));
     assert.ok(found.steps[0]!.latency.p99!.interval![1] > 1.1);
-    assert.deepEqual([found.verdict, stateOf(found)], ['same', 'unshown']);
+    assert.deepEqual([found.verdict, comparisonState(found)], ['same', 'unshown']);
     assert.match(
       found.sentence,
       /^○ no change could be shown; step 1: p99 [\d.]+ ms, was [\d.]+ ms \(.*, between −\d+ and \+\d+ %; tolerance 10 %\); measure longer to see a change of 10 %$/,
     );
     const wide = compareResults(noisy(1), noisy(2), { tolerance: 9 });
-    assert.equal(stateOf(wide), 'same');
+    assert.equal(comparisonState(wide), 'same');
     assert.match(wide.sentence, /^✓ the same; /);
     const comment = comparisonMarkdown(found);
     assert.match(
@@ -282,7 +282,7 @@ describe('comparing two results', () => {
       found.map(({ verdict }) => verdict),
       ['same', 'worse'],
     );
-    assert.equal(verdictOfAll(found), 'worse');
+    assert.equal(overallVerdict(found), 'worse');
   });
 
   it('has a bound for the work that many long steps take', () => {

@@ -7,14 +7,14 @@ import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot, StepProgress } from '../../../../src/measure/snapshot';
 import {
   counterFileName,
-  countersOfRun,
-  writeCounters,
-  counterLines,
-  counterText,
+  counterLinesOfRun,
+  writeCounterFile,
+  createCounterConverter,
+  formatCounterLine,
 } from '../../../../src/results/counters/counterFile';
 import {
   CounterSummarizer,
-  counterSummaryLines,
+  formatCounterSummary,
 } from '../../../../src/results/counters/counterSummary';
 import { ResultFolder } from '../../../../src/results/resultFolder';
 import { sampleResult, sampleScenario, sampleSnapshot, sampleStep } from '../sampleResult';
@@ -59,14 +59,14 @@ const samples: readonly Snapshot[] = [
 ];
 
 const textOf = (snapshots: readonly Snapshot[]): string => {
-  const next = counterLines(startedAt.getTime());
+  const next = createCounterConverter(startedAt.getTime());
   return snapshots
     .flatMap((snapshot) => next(snapshot))
-    .map((line) => `${counterText(line)}\n`)
+    .map((line) => `${formatCounterLine(line)}\n`)
     .join('');
 };
 
-describe('counterLines', () => {
+describe('createCounterConverter', () => {
   it('writes the lines of the golden file', () => {
     const golden = readFileSync('test/fixtures/counters/written.txt', 'utf8');
     assert.equal(textOf(samples), golden);
@@ -74,7 +74,7 @@ describe('counterLines', () => {
 
   it('counts connections that came back as connected, and those that are missing as failed', () => {
     const { connections } = sampleSnapshot(1);
-    const next = counterLines(startedAt.getTime());
+    const next = createCounterConverter(startedAt.getTime());
     for (const takingPart of [1000, 990]) {
       const life = { ...connections, connected: 1000, failed: 3, dropped: 50, takingPart };
       const { counters } = next(at(26_000 + takingPart, 1, 1, { connections: life })).at(-1)!;
@@ -85,7 +85,7 @@ describe('counterLines', () => {
 
   it('counts connections that are exchanged as connected, also in the line that ends the ramp', () => {
     const { connections } = sampleSnapshot(1);
-    const next = counterLines(startedAt.getTime());
+    const next = createCounterConverter(startedAt.getTime());
     const counts = (atMs: number, elapsedS: number, takingPart: number) => {
       const life = { ...connections, connected: 40, failed: 0, dropped: 0, takingPart };
       const phase = elapsedS === 0 ? 'warmup' : 'measuring';
@@ -99,7 +99,7 @@ describe('counterLines', () => {
   });
 
   it('counts connections that came back anew in each step, without those of its warm-up', () => {
-    const next = counterLines(startedAt.getTime());
+    const next = createCounterConverter(startedAt.getTime());
     const came = (atMs: number, index: number, elapsedS: number, reconnected: number) => {
       const connections = { ...sampleSnapshot(1).connections, reconnected };
       const phase = elapsedS === 0 ? 'warmup' : 'measuring';
@@ -117,7 +117,7 @@ describe('counterLines', () => {
 
   it('spans exactly the measured time of each step, so that rates are right', () => {
     const summarizer = new CounterSummarizer();
-    const next = counterLines(startedAt.getTime());
+    const next = createCounterConverter(startedAt.getTime());
     for (const line of samples.flatMap((snapshot) => next(snapshot))) summarizer.add(line);
     const { established, epochs } = summarizer.summary();
     assert.deepEqual(established, { connections: 1900, seconds: 18 });
@@ -141,7 +141,7 @@ describe('counterLines', () => {
       [[], { connections: 1900, seconds: 0 }],
     ] as const) {
       const summarizer = new CounterSummarizer();
-      const next = counterLines(startedAt.getTime());
+      const next = createCounterConverter(startedAt.getTime());
       const warmup = at(1200, 1, 0, { phase: 'warmup' });
       for (const sample of [...ramp, warmup, at(7000, 1, 1), at(8000, 1, 2)])
         for (const line of next(sample)) summarizer.add(line);
@@ -192,8 +192,8 @@ describe('the counter file of a run', () => {
 
   it('is written only when the scenario asks for it, and never outside the folder', async () => {
     const folder = await folderWith(samples);
-    assert.equal(await writeCounters(folder, result(), unexpected), undefined);
-    const file = await writeCounters(folder, result('../../evil/my counters.txt'), unexpected);
+    assert.equal(await writeCounterFile(folder, result(), unexpected), undefined);
+    const file = await writeCounterFile(folder, result('../../evil/my counters.txt'), unexpected);
     assert.equal(file, path.join(folder, 'my-counters.txt'));
     // The drain has no lines of its own; the samples have one for the end of each step.
     assert.match(await readFile(file, 'utf8'), /"sendingStep":1300,.*\n$/);
@@ -217,7 +217,7 @@ describe('the counter file of a run', () => {
   it('says so when it cannot be written', async () => {
     const warnings: string[] = [];
     const missing = path.join(directory, 'gone');
-    const file = await writeCounters(missing, result('c.txt'), (text) => warnings.push(text));
+    const file = await writeCounterFile(missing, result('c.txt'), (text) => warnings.push(text));
     assert.equal(file, undefined);
     assert.match(warnings[0]!, /^The counters cannot be written to /);
   });
@@ -229,7 +229,7 @@ describe('the counter file of a run', () => {
     const steps = [{ ...sampleStep(1), ...measured }];
     const folder = await folderWith([sampleSnapshot(1), sampleSnapshot(20, 1)]);
     const run = { kind: 'result', path: folder, result: sampleResult({ steps }) } as const;
-    const lines = await countersOfRun(run);
+    const lines = await counterLinesOfRun(run);
     assert.deepEqual(
       lines.map(({ counters }) => [counters['epoch'], counters['message:received'] ?? null]),
       [
@@ -248,7 +248,7 @@ describe('the counter file of a run', () => {
     const summarizer = new CounterSummarizer();
     for (const line of lines) summarizer.add(line);
     assert.match(
-      counterSummaryLines(summarizer.summary(), () => steps[0]!.latencyUs).join('\n'),
+      formatCounterSummary(summarizer.summary(), () => steps[0]!.latencyUs).join('\n'),
       / {2}50\.00%: < 200 ms \(150ms\)\n {2}75\.00%: < 1000 ms\n/,
     );
   });
@@ -256,7 +256,7 @@ describe('the counter file of a run', () => {
   it('begins an interrupted run at the time its folder is named after', async () => {
     const folder = await folderWith([sampleSnapshot(3)]);
     const run = { kind: 'interrupted', path: folder, steps: [] } as const;
-    const [line] = await countersOfRun(run);
+    const [line] = await counterLinesOfRun(run);
     assert.equal(line!.atMs, startedAt.getTime() + 3000);
   });
 });

@@ -4,24 +4,24 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { counterSummaryLines } from '../../../../src/results/counters/counterSummary';
-import { readCounters } from '../../../../src/results/counters/counterSummary';
+import { formatCounterSummary } from '../../../../src/results/counters/counterSummary';
+import { readCounterSummary } from '../../../../src/results/counters/counterSummary';
 
 const fixtures = 'test/fixtures/counters';
 const line = (counters: object, time = '2019-11-14T11:54:30Z'): string =>
   JSON.stringify({ Time: time, Counters: counters });
 
-describe('readCounters', () => {
+describe('readCounterSummary', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'signalr-bench-counters-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const reading = async (text: string | Uint8Array): ReturnType<typeof readCounters> => {
+  const reading = async (text: string | Uint8Array): ReturnType<typeof readCounterSummary> => {
     const file = path.join(folder, 'counters.txt');
     await writeFile(file, text);
-    return readCounters(file);
+    return readCounterSummary(file);
   };
   const refused = (text: string | Uint8Array, message: RegExp): Promise<void> =>
     assert.rejects(reading(text), (error: unknown) => {
@@ -32,9 +32,9 @@ describe('readCounters', () => {
 
   for (const name of ['documented', 'firstGeneration']) {
     it(`summarizes ${name}.txt as the Azure SignalR benchmark did`, async () => {
-      const read = await readCounters(`${fixtures}/${name}.txt`);
+      const read = await readCounterSummary(`${fixtures}/${name}.txt`);
       const expected = readFileSync(`${fixtures}/${name}.summary.txt`, 'utf8');
-      assert.equal(`${counterSummaryLines(read).join('\n')}\n`, expected);
+      assert.equal(`${formatCounterSummary(read).join('\n')}\n`, expected);
       assert.equal(read.cut, false);
     });
   }
@@ -59,7 +59,7 @@ describe('readCounters', () => {
 
   it('takes a file of one line: no time, hence no rates', async () => {
     const read = await reading(line({ epoch: 3, 'message:sent': 7 }));
-    assert.match(counterSummaryLines(read).join('\n'), /Requests\/sec: 0\.00.*nothing received/s);
+    assert.match(formatCounterSummary(read).join('\n'), /Requests\/sec: 0\.00.*nothing received/s);
   });
 
   it('names the line that is wrong', async () => {
@@ -85,8 +85,8 @@ describe('readCounters', () => {
     await refused(Buffer.alloc(200_000, 'x'), /:1: the line is longer than 65536 characters/);
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`c${index}`, 1]));
     await refused(`${line(many)}\n`, /:1: it has more than 1000 counters/);
-    await assert.rejects(readCounters(path.join(folder, 'none.txt')), /There is no file/);
-    await assert.rejects(readCounters(folder), /cannot be read: it is a folder/);
+    await assert.rejects(readCounterSummary(path.join(folder, 'none.txt')), /There is no file/);
+    await assert.rejects(readCounterSummary(folder), /cannot be read: it is a folder/);
   });
 
   it('is not misled by names of object members', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Quantiles } from '../../../../src/measure/summary';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
-import { withResultCounters, type CounterLine } from '../../../../src/results/counters/counterFile';
+import { addResultCounters, type CounterLine } from '../../../../src/results/counters/counterFile';
 import {
   CounterSummarizer,
-  counterSummaryLines,
+  formatCounterSummary,
 } from '../../../../src/results/counters/counterSummary';
 import { sampleResult, sampleScenario, sampleStep } from '../sampleResult';
 
@@ -17,13 +17,13 @@ const lines: readonly CounterLine[] = [0, 1, 1, 2].map((epoch, atMs) => ({
   counters: { epoch },
 }));
 
-describe('withResultCounters', () => {
+describe('addResultCounters', () => {
   const { connections } = sampleResult();
   const scenario = sampleScenario;
 
   it('adds nothing where nobody moves, comes or goes', () => {
     const steps = [sampleStep(1), sampleStep(2)];
-    assert.deepEqual(withResultCounters(lines, { scenario, connections, steps }), lines);
+    assert.deepEqual(addResultCounters(lines, { scenario, connections, steps }), lines);
   });
 
   it('adds joins and leaves to the last line of their step, which begins with none', () => {
@@ -33,7 +33,7 @@ describe('withResultCounters', () => {
       ...{ joinUs: latency, leaveUs: latency },
     };
     const steps = [{ ...sampleStep(1), membership }, sampleStep(2)];
-    const [begin, first, last, second] = withResultCounters(lines, {
+    const [begin, first, last, second] = addResultCounters(lines, {
       ...{ scenario, connections, steps },
     });
     assert.deepEqual([begin, second], [lines[0], lines[3]]);
@@ -63,7 +63,7 @@ describe('withResultCounters', () => {
       entries: typeof scenario.entries,
       step: ReturnType<typeof sampleStep>,
     ): (number | undefined)[] =>
-      withResultCounters(lines, {
+      addResultCounters(lines, {
         scenario: { ...scenario, entries },
         connections,
         steps: [step],
@@ -71,9 +71,9 @@ describe('withResultCounters', () => {
     assert.deepEqual(missing([stream], lost), [undefined, 0, 71, undefined]);
     const summarizer = new CounterSummarizer();
     const only = { scenario: { ...scenario, entries: [stream] }, connections, steps: [lost] };
-    for (const line of withResultCounters(lines, only)) summarizer.add(line);
+    for (const line of addResultCounters(lines, only)) summarizer.add(line);
     assert.match(
-      counterSummaryLines(summarizer.summary()).join('\n'),
+      formatCounterSummary(summarizer.summary()).join('\n'),
       /nothing received\n Missing in streams: 71\n-/,
     );
     const echo = { name: 'echo', parameters: {} };
@@ -99,7 +99,7 @@ describe('withResultCounters', () => {
         ? { ...line, counters: { ...line.counters, 'connection:connect:reconnect': 5 } }
         : line,
     );
-    const all = withResultCounters(came, {
+    const all = addResultCounters(came, {
       scenario,
       connections: { ...connections, life, connectUs },
       steps: [sampleStep(1), sampleStep(2)],

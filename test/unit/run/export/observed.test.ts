@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { observedOf } from '../../../../src/measure/observed';
+import { summarizeObserved } from '../../../../src/measure/observed';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
 import { LiveNumbers, metricsOf, openMetrics } from '../../../../src/run/export/runMetrics';
@@ -32,7 +32,7 @@ describe('what was seen of the server in what is shown', () => {
     const minutes = [0, 1].map((at) => [at * 60_000, 0.4 + at / 4] as const);
     const snapshots = observedSnapshots(1, 80).map((snapshot) => ({ ...snapshot, observed: {} }));
     const late = [{ name: 'serverLoad @ chat', points: minutes }];
-    const observed = observedOf(snapshots, [], late)!;
+    const observed = summarizeObserved(snapshots, [], late)!;
     const page = htmlReport({ ...result, observed }, snapshots);
     const [chart = ''] = /<figure[^>]*chart-observedShares.*?<\/figure>/s.exec(page) ?? [];
     assert.match(chart, /<title>Server: shares, %: server load @ chat 65\./);

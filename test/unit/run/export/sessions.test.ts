@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SloCheck, Verdict } from '../../../../src/measure/summary';
 import { compareResults } from '../../../../src/results/compare/compareResults';
-import { comparedRows } from '../../../../src/measure/compare/comparisonWords';
+import { comparisonRows } from '../../../../src/measure/compare/comparisonWords';
 import { junitReport } from '../../../../src/run/export/junitReport';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import {
@@ -118,7 +118,7 @@ describe('sessions in what is exported', () => {
     };
     const other = run(2);
     const [step] = compareResults(run(1), other).steps;
-    const rows = comparedRows(step!).map(({ name, a, b, change }) => [name, a, b, change]);
+    const rows = comparisonRows(step!).map(({ name, a, b, change }) => [name, a, b, change]);
     assert.deepEqual(rows.slice(-12), [
       ['JoinRoom p50', '1.2 ms', '1.2 ms', '0 %'],
       ['JoinRoom p99', '14 ms', '28 ms', '+100 %'],
@@ -148,7 +148,7 @@ describe('sessions in what is exported', () => {
         ],
       });
     const { steps } = compareResults(run(2), run(2));
-    const rows = comparedRows(steps[0]!).map(({ name, a }) => [name, a]);
+    const rows = comparisonRows(steps[0]!).map(({ name, a }) => [name, a]);
     const heads = rows.filter(([, a]) => a === '').map(([name]) => name);
     assert.deepEqual(heads, ['session 1', 'session 2']);
     assert.deepEqual(rows.slice(-4), [

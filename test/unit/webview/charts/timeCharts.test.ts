@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { thinSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
 import {
-  columnsOf,
-  islandsOf,
-  rightAxisOf,
-  thin,
+  readChartColumns,
+  isolatedPoints,
+  chooseRightAxis,
+  thinChartPoints,
   timeCharts,
   type TimeChartSpec,
 } from '../../../../src/measure/show/timeSeries';
@@ -20,7 +20,7 @@ const [latencyChart, ratesChart, connectionsChart] = timeCharts;
 
 describe('columns of a chart', () => {
   it('leave a gap where nothing was measured', () => {
-    const columns = columnsOf(
+    const columns = readChartColumns(
       latencyChart!,
       [measured(1, 1), sampleSnapshot(2, 1), measured(3, 1)],
       100,
@@ -41,7 +41,7 @@ describe('columns of a chart', () => {
     };
     // The step begins 20 ms before a tick, and ends 600 ms after one with 200 ms of drain.
     const snapshots = [part(0.02, 0.02, 0.03), part(1, 1, 1), part(0.6, 0.8, 0.6), part(0, 0.1, 0)];
-    const { lines } = columnsOf(ratesChart!, snapshots, 100);
+    const { lines } = readChartColumns(ratesChart!, snapshots, 100);
     assert.deepEqual(lines, [
       [null, 700, 700, null],
       [null, 700, 700, null],
@@ -55,17 +55,17 @@ describe('columns of a chart', () => {
     const seconds = { seconds: 0.2, receivingSeconds: 0.2 };
     const latencyUs = latency(1400, 1000, 50_000, 90_000);
     const part = { ...measured(10, 1), interval: { ...seconds, ...counts, latencyUs } };
-    const { lines } = columnsOf(ratesChart!, [whole, part], 100);
+    const { lines } = readChartColumns(ratesChart!, [whole, part], 100);
     const rates = lines.map((line) => Math.round(line[1]!));
     assert.deepEqual(rates, [700, Math.round(805 / 1.2), 7000]);
-    assert.equal(columnsOf(latencyChart!, [whole, part], 100).lines[2]![1], 50_000);
+    assert.equal(readChartColumns(latencyChart!, [whole, part], 100).lines[2]![1], 50_000);
     // The first part of another step has no second before it.
     const next = { ...part, step: measured(11, 2).step! };
-    assert.equal(columnsOf(ratesChart!, [whole, next], 100).lines[0]![1], null);
+    assert.equal(readChartColumns(ratesChart!, [whole, next], 100).lines[0]![1], null);
   });
 
   it('show connections while nothing is measured yet', () => {
-    const columns = columnsOf(connectionsChart!, [sampleSnapshot(3)], 100);
+    const columns = readChartColumns(connectionsChart!, [sampleSnapshot(3)], 100);
     assert.deepEqual(columns.lines, [[300], [0], [0], [0]]);
   });
 
@@ -75,7 +75,7 @@ describe('columns of a chart', () => {
       fc.integer({ min: 1, max: 100 }),
       (line, most) => {
         const seconds = line.map((_, at) => at);
-        const thinned = thin({ seconds, lines: [line], perPoint: 1 }, 'max', most);
+        const thinned = thinChartPoints({ seconds, lines: [line], perPoint: 1 }, 'max', most);
         assert.ok(thinned.seconds.length <= most);
         assert.equal(thinned.lines[0]!.length, thinned.seconds.length);
         const highest = (values: readonly (number | null)[]): number =>
@@ -88,23 +88,25 @@ describe('columns of a chart', () => {
 
   it('put lines of another size on an axis of their own, but never one of the rates', () => {
     const few = { seconds: [1], lines: [[1900], [0], [14], [17]], perPoint: 1 };
-    assert.equal(rightAxisOf(connectionsChart!, few), 'smaller');
+    assert.equal(chooseRightAxis(connectionsChart!, few), 'smaller');
     const many = { seconds: [1], lines: [[10], [0], [14], [21]], perPoint: 1 };
-    assert.equal(rightAxisOf(connectionsChart!, many), 'larger');
+    assert.equal(chooseRightAxis(connectionsChart!, many), 'larger');
     const rates = fc.array(fc.array(fc.option(fc.double({ min: 0, max: 1e6, noNaN: true }))), {
       minLength: 3,
       maxLength: 3,
     });
     const property = fc.property(rates, (lines) => {
-      assert.equal(rightAxisOf(ratesChart!, { seconds: [], lines, perPoint: 1 }), 'none');
+      assert.equal(chooseRightAxis(ratesChart!, { seconds: [], lines, perPoint: 1 }), 'none');
     });
     fc.assert(property);
   });
 
   it('put neighbours together by worst, mean or last', () => {
     const seconds = [0, 1, 2, 3];
-    const thinned = (combine: Parameters<typeof thin>[1], line: readonly (number | null)[]) =>
-      thin({ seconds, lines: [line], perPoint: 1 }, combine, 2);
+    const thinned = (
+      combine: Parameters<typeof thinChartPoints>[1],
+      line: readonly (number | null)[],
+    ) => thinChartPoints({ seconds, lines: [line], perPoint: 1 }, combine, 2);
     const rest = { seconds: [0, 2], perPoint: 2 };
     assert.deepEqual(thinned('max', [1, 3, null, 5]), { ...rest, lines: [[3, 5]] });
     assert.deepEqual(thinned('mean', [1, 3, null, 5]), { ...rest, lines: [[2, 5]] });
@@ -113,7 +115,7 @@ describe('columns of a chart', () => {
 
   it('have no gap at a change of phase, which is reported between two ticks', () => {
     const change = { ...sampleSnapshot(2, 1), atMs: 2100 };
-    const { seconds, lines } = columnsOf(
+    const { seconds, lines } = readChartColumns(
       latencyChart!,
       [measured(2, 1), change, measured(3, 1)],
       9,
@@ -125,12 +127,15 @@ describe('columns of a chart', () => {
         [20_000, 20_000],
       ],
     );
-    assert.equal(columnsOf(connectionsChart!, [measured(2, 1), change], 9).seconds.length, 2);
+    assert.equal(
+      readChartColumns(connectionsChart!, [measured(2, 1), change], 9).seconds.length,
+      2,
+    );
   });
 
   it('have dots where no line goes through', () => {
-    assert.deepEqual(islandsOf([7, null, 1, 2, null, undefined, 3]), [0, 6]);
-    assert.deepEqual([islandsOf([]), islandsOf([5])], [[], [0]]);
+    assert.deepEqual(isolatedPoints([7, null, 1, 2, null, undefined, 3]), [0, 6]);
+    assert.deepEqual([isolatedPoints([]), isolatedPoints([5])], [[], [0]]);
   });
 
   it('say of latencies what the tile says, of the run that goes on and the one that is over, and name the worst second', () => {
@@ -138,7 +143,7 @@ describe('columns of a chart', () => {
     const result = toPanelResult(sampleResult());
     for (const state of [shownRun(snapshots), shownRun(snapshots, { result })]) {
       const [tile] = tilesOf(state);
-      const columns = columnsOf(latencyChart!, snapshots, 9);
+      const columns = readChartColumns(latencyChart!, snapshots, 9);
       const { label, values } = atRest(latencyChart!, columns, state);
       assert.equal(values[2], tile!.value);
       assert.equal(label, `step ${state.result ? 3 : 1} · worst second p99 3 s`);
@@ -152,7 +157,7 @@ describe('columns of a chart', () => {
       shownRun(snapshots, { result: toPanelResult(sampleResult()) }),
     ];
     const rest = (spec: TimeChartSpec, state: ShownRun) =>
-      atRest(spec, columnsOf(spec, snapshots, 9), state);
+      atRest(spec, readChartColumns(spec, snapshots, 9), state);
     const values = ['700', '700', '7,000'];
     assert.deepEqual(rest(ratesChart!, done), { label: 'mean of the run', values });
     assert.deepEqual(rest(ratesChart!, live), { label: 'latest', values });
@@ -212,7 +217,7 @@ const runs = fc
 
 /** What a chart shows of a line: lines between neighbours, and dots. */
 function drawnOf(line: readonly (number | null)[]): number[] {
-  const islands = islandsOf(line);
+  const islands = isolatedPoints(line);
   return line.flatMap((value, at) => {
     const joined = (line[at - 1] ?? null) !== null || (line[at + 1] ?? null) !== null;
     return value !== null && (joined || islands.includes(at)) ? [value] : [];
@@ -245,7 +250,7 @@ describe('what the charts draw', () => {
   for (const spec of timeCharts) {
     it(`reaches the highest interval maximum of every line: ${spec.id}`, () => {
       const property = fc.property(runs, (snapshots) => {
-        const { lines } = columnsOf(spec, snapshots, 400);
+        const { lines } = readChartColumns(spec, snapshots, 400);
         for (const [at, { id }] of spec.series.entries()) {
           const all = snapshots.flatMap(measuredBy[id]!);
           assert.equal(highest(drawnOf(lines[at]!)), highest(all), id);
@@ -258,9 +263,9 @@ describe('what the charts draw', () => {
   it('never loses the slowest delivery of a long run, and no gap parts neighbouring ticks', () => {
     const property = fc.property(runs, fc.integer({ min: 3, max: 20 }), (snapshots, most) => {
       const slowest = (of: readonly Snapshot[]): number => highest(of.flatMap(measuredBy['max']!));
-      const { lines } = columnsOf(latencyChart!, thinSnapshots(snapshots, most), most);
+      const { lines } = readChartColumns(latencyChart!, thinSnapshots(snapshots, most), most);
       assert.equal(highest(drawnOf(lines.at(-1)!)), slowest(snapshots));
-      const whole = columnsOf(latencyChart!, snapshots, 400);
+      const whole = readChartColumns(latencyChart!, snapshots, 400);
       const ticks = snapshots.filter(({ tick }, at) => tick !== snapshots[at - 1]?.tick);
       assert.equal(whole.seconds.length, ticks.length);
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { columnsOf, timeCharts } from '../../../../src/measure/show/timeSeries';
+import { readChartColumns, timeCharts } from '../../../../src/measure/show/timeSeries';
 import {
   createTimeView,
   snapshotsIn,
@@ -73,15 +73,15 @@ describe('what charts over time have in common', () => {
 
   it('shows each second of a part whose run is drawn with fewer points', () => {
     const [latencyChart] = timeCharts;
-    const whole = columnsOf(latencyChart!, run, 5);
+    const whole = readChartColumns(latencyChart!, run, 5);
     assert.ok(whole.perPoint > 1);
-    assert.equal(columnsOf(latencyChart!, snapshotsIn(run, [5, 7]), 5).perPoint, 1);
+    assert.equal(readChartColumns(latencyChart!, snapshotsIn(run, [5, 7]), 5).perPoint, 1);
   });
 
   it('is summed up without its neighbours', () => {
     const [latencyChart] = timeCharts;
     const range = [5, 7] as const;
-    const columns = columnsOf(latencyChart!, snapshotsIn(run, range), 100);
+    const columns = readChartColumns(latencyChart!, snapshotsIn(run, range), 100);
     const { label, values } = atRest(latencyChart!, inRange(columns, range), shownRun(run), range);
     assert.equal(label, 'worst second, 0:05 to 0:07');
     assert.equal(values[2], '7 ms');

@@ -122,7 +122,7 @@ const joinLeave = scenarioWith({
   ],
 });
 
-describe('recommendRun', () => {
+describe('recommendUnits', () => {
   it('stands on what was expected, not on what a server let through', () => {
     const { recommendation } = run(
       {
