@@ -127,7 +127,7 @@ const mostScenarioBytes = 2 * mostBytes;
 const readScenarioFile = (file: string): Promise<string> =>
   readText(file, mostScenarioBytes, () => open(file, 'r'));
 
-/** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openNamed` */
+/** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openInFolder` */
 export const readNamedFile = (folder: string, name: string, most = mostBytes): Promise<string> =>
   readText(path.resolve(folder, name), most, () => openInFolder(folder, name));
 
