@@ -34,11 +34,11 @@ import {
 
 export interface ServerConnectionsSettings extends ServerConnectionSettings {
   readonly serverConnections?: number;
-  /** Takes what a person may want to read, such as an error of the service; nothing secret is in it. */
+  /** Gets problems for people; contains no secrets. */
   readonly onProblem?: (text: string) => void;
-  /** Wait after the first failure; doubles up to a minute. Default 1 s. */
+  /** First wait after a failure, doubled up to a minute; default 1 s. */
   readonly backOffMs?: number;
-  /** A connection that is lost before it was open for so long is a failure, too. Default 5 s. */
+  /** A connection lost sooner counts as a failure; default 5 s. */
   readonly shortLifeMs?: number;
 }
 
@@ -51,12 +51,11 @@ interface ServerConnectionsOptions extends ServerConnectionsSettings {
 
 const longestBackOffMs = 60_000;
 const statusEveryMs = 10_000;
-/** More on-demand connections than this are not opened, whatever the service asks for. */
 const maxOnDemand = 100;
 const finAckMs = 2000;
 const closeMs = 500;
 
-/** A fixed number of connections to one hub of the service, opened again when lost, and those it asks for. */
+/** Server connections to one hub: a fixed number, reopened when lost, and those on demand. */
 export class ServerConnections {
   private readonly all = new Set<ServerConnection>();
   private waiting = 0;
@@ -65,7 +64,6 @@ export class ServerConnections {
   private readonly leaving = new Map<ServerConnection, () => void>();
   private nextStatusMs = 0;
   private isOver = false;
-  /** First attempts under way, and who waits for their outcome: an end, or nothing once they stand. */
   private readonly first = new Map<ServerConnection, (end?: ConnectionEnd) => void>();
 
   constructor(
@@ -81,7 +79,7 @@ export class ServerConnections {
     return this.any() !== undefined;
   }
 
-  /** Opens the fixed connections. @returns why none of them stands, once all have been tried */
+  /** @returns the failure when none of the fixed connections opened */
   async open(): Promise<ConnectionEnd | undefined> {
     const { serverConnections = 5 } = this.options;
     const outcomes = Array.from({ length: serverConnections }, async () => {
@@ -94,7 +92,6 @@ export class ServerConnections {
     return ends.includes(undefined) ? undefined : ends[0];
   }
 
-  /** A connection that takes messages, another one each time; undefined without. */
   private any(): ServerConnection | undefined {
     const usable = [...this.all].filter(({ isUsable }) => isUsable);
     return usable[Math.floor(Math.random() * usable.length)];
@@ -125,7 +122,7 @@ export class ServerConnections {
     if (message.type === serviceType.ping) {
       this.pinged(connection, message.messages);
     } else if (message.type === serviceType.serviceError) {
-      // From now on the service takes nothing from this connection; there is no code, only the text.
+      // After an error the service ignores this connection; the error has only a text.
       if (connection.isUsable)
         this.report(`Azure SignalR Service reports: ${message.errorMessage}`);
       connection.isMuted = true;
@@ -138,7 +135,7 @@ export class ServerConnections {
     this.all.delete(connection);
     this.leaving.get(connection)?.();
     if (openMs !== undefined) this.hub.closeClientsOf(connection);
-    // An on-demand connection that is refused was not needed after all.
+    // A refused on-demand connection is not needed.
     if (this.isOver || connection.isOnDemand) return;
     const { signedIn, shortLifeMs = 5000 } = this.options;
     if (openMs === undefined) {
@@ -167,7 +164,7 @@ export class ServerConnections {
     clearTimeout(this.retry);
     const open = [...this.all].filter(({ isOpen }) => isOpen);
     const left = open.map((connection) => this.untilGone(connection));
-    // The service sends no new clients from then on.
+    // The service then routes no new clients here.
     for (const connection of open) connection.ping('shutdown', 'fin:0');
     await waitAtMost(Promise.all(left), finAckMs);
     this.hub.dispose();
@@ -186,7 +183,6 @@ export class ServerConnections {
     return new Promise((resolve) => this.leaving.set(connection, resolve));
   }
 
-  /** Pings carry more than signs of life; the others of them ask nothing of us. */
   private pinged(connection: ServerConnection, messages: readonly (string | null)[]): void {
     const [key, value] = messages;
     if (typeof value !== 'string') return;
@@ -196,7 +192,6 @@ export class ServerConnections {
     else if (key === 'shutdown' && value === 'finack') this.leaving.get(connection)?.();
   }
 
-  /** While one connection waits for its next attempt, the others wait for its outcome. */
   private tryLater(retryAfterMs = 0): void {
     this.waiting++;
     if (this.retry !== undefined) return;
@@ -216,7 +211,6 @@ export class ServerConnections {
     );
   }
 
-  /** Without a token there is no connection; the fixed ones try again. */
   private reconnect(target?: string): void {
     inBackground(this.connect(target), (error) => {
       this.report(`A server connection could not be opened: ${shownError(error)}.`);
@@ -240,7 +234,6 @@ export class ServerConnections {
       isOnDemand: target !== undefined,
     });
     this.all.add(connection);
-    // Everything was closed while the token was signed.
     if (this.isOver) connection.terminate();
     return connection;
   }
@@ -255,22 +248,17 @@ async function waitAtMost(promise: Promise<unknown>, limitMs: number): Promise<v
   clearTimeout(timer);
 }
 
-/** An app server: serves a hub to clients that Azure SignalR Service hands over, by the service protocol. */
-
 export interface AppServerOptions extends AppServerHubOptions, ServerConnectionsSettings {
   readonly service: ServiceInstance;
   readonly hub: string;
-  /** Whether clients that negotiate here are served by this process, default `disabled`. */
   readonly stickyMode?: StickyMode;
   readonly port?: number;
 }
 
 export type ServiceInstance = ServicePass & {
-  /** `http(s)://host` without a port: what tokens are made out to. */
+  /** `http(s)://host` without a port: the audience of tokens. */
   readonly audience: string;
-  /** `http(s)://host[:port]` where clients connect. */
   readonly clientEndpoint: string;
-  /** `http(s)://host[:port]` where app servers connect. */
   readonly serverEndpoint: string;
 };
 
@@ -287,10 +275,8 @@ export interface AppServer {
 const path = '/signalrbench';
 
 /**
- * Starts an app server with the bench hub: it opens its connections to the service, and sends clients that
- * negotiate with it on to the service.
- * @throws ExpectedError `service-unreachable` when none of its connections could be opened; `port-taken`
- * and `port-refused` when it cannot listen
+ * Starts an app server with the bench hub for clients of the service.
+ * @throws ExpectedError `service-unreachable`, `port-taken` or `port-refused`
  */
 export async function startAppServer(options: AppServerOptions): Promise<AppServer> {
   const { service, port = 0, stickyMode = 'disabled' } = options;
@@ -361,13 +347,12 @@ const startFailure = (end: ConnectionEnd, signedIn: boolean): ExpectedError =>
     `No server connection to Azure SignalR Service could be opened: ${describeEnd(end)}. ${adviseOnEnd(end, signedIn)}`,
   );
 
-/** As the SDK does: `{machine name}_{32 hexadecimal digits}`, in ASCII, for it travels in a header. */
+/** As in the SDK: `{machine name}_{32 hexadecimal digits}`, printable ASCII. */
 export function createServerId(machine: string): string {
   const name = machine.replace(/[^\x21-\x7e]/g, '-').slice(0, 64);
   return `${name}_${randomBytes(16).toString('hex')}`;
 }
 
-/** The answer of the SDK, with this text. */
 const notConnected: Refusal = {
   status: 500,
   text: 'Azure SignalR Service is not connected yet, please try again later.',

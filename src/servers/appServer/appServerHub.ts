@@ -30,7 +30,7 @@ import { ServiceTransport, type ServerConnection } from './serviceConnection';
 export interface AppServerHubOptions {
   readonly maxMessageBytes?: number;
   readonly maxUnreadBytes?: number;
-  /** Hub protocols that any client may use: what goes to many is encoded in each of them. */
+  /** Hub protocols of clients; broadcasts are encoded in each. */
   readonly protocols?: readonly ServerProtocol['name'][];
 }
 
@@ -39,7 +39,6 @@ export interface AppServerHubCounts {
   readonly invocations: number;
 }
 
-/** Clients have their turns, so that the pings of many do not leave all at once. */
 const wheelSlots = 10;
 export const hubTickMs = 100;
 const defaultBytes = 1024 * 1024;
@@ -50,7 +49,7 @@ const write = (connection: HubConnection, frame: Buffer): void => connection.wri
 const nothing = (): void => undefined;
 const deliveredAtOnce = { isHeld: false, startStallClock: nothing, deliver: write, send: write };
 
-/** The bench hub of an app server: its clients are at the service, and so is everybody it sends to. */
+/** The bench hub of an app server, whose clients are connected to the service. */
 export class AppServerHub implements ConnectionHost, BenchContext {
   readonly maxMessageBytes: number;
   readonly maxUnreadBytes: number;
@@ -102,7 +101,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     }
   }
 
-  /** All clients of a connection, or those of one instance of the service, are gone. */
+  /** @param instanceId only clients of this instance of the service */
   closeClientsOf(from: ServerConnection, instanceId?: string): void {
     for (const client of [...from.clients.values()])
       if (instanceId === undefined || client.instanceId === instanceId) client.closeByService();
@@ -141,7 +140,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
   send(caller: HubConnection, frames: FrameSource, audience: Audience): boolean {
     const payloads = this.payloadsOf(frames);
-    // The way of the caller's own messages, so that everything it causes stays in order.
+    // The caller's connection keeps the order of what it causes.
     const connection = this.clients.get(caller)?.connection;
     if (payloads === undefined || connection === undefined) return false;
     switch (audience.kind) {
@@ -182,7 +181,6 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
   private openClient(from: ServerConnection, opened: ServiceMessageOf<4>): void {
     const { connectionId, headers = [] } = opened;
-    // The service knows best: an id that comes again is a client of its own.
     from.clients.get(connectionId)?.closeByService();
     const instance = headers.find(([name]) => name.toLowerCase() === instanceHeader)?.[1][0];
     const client = new ServiceTransport(connectionId, from, instance);
@@ -196,10 +194,9 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
 const timeoutMs = 10_000;
 
-/** Messages that the service acknowledges. Ids count up over all connections of an app server. */
+/** Acknowledgements of the service, with ids unique per app server. */
 class GroupAcks {
   private lastId = 0;
-  // Insertion order is the order of due times.
   private readonly waiting = new Map<
     number,
     { dueMs: number; answer: (isDone: boolean) => void }
@@ -215,7 +212,7 @@ class GroupAcks {
   }
 
   settle(ackId: number, status: number): void {
-    // A group that does not exist counts as left, and as joined too: so does the SDK.
+    // As in the SDK, an unknown group counts as joined or left.
     this.answer(ackId, status === ackStatus.ok || status === ackStatus.notFound);
   }
 

@@ -32,16 +32,16 @@ interface ServerConnectionHost {
   readonly clientCount: number;
   onOpened(connection: ServerConnection): void;
   onMessage(connection: ServerConnection, message: ServiceMessage): void;
-  /** @param openMs how long it was open; absent when it never was */
+  /** @param openMs undefined when it never opened */
   onEnd(connection: ServerConnection, end: ConnectionEnd, openMs?: number): void;
   report(text: string): void;
 }
 
 export interface ServerConnectionSettings extends Partial<WaySettings> {
-  /** Time to take a connection, default 8 s: less than whoever has started this process waits. */
+  /** Default 8 s. */
   readonly handshakeMs?: number;
   readonly pingMs?: number;
-  /** A service that is silent for so long is gone, default 30 s. */
+  /** Closes a silent connection; default 30 s. */
   readonly silenceMs?: number;
 }
 
@@ -52,13 +52,11 @@ interface ServerConnectionOptions extends ServerConnectionSettings {
 }
 
 const closeTimeoutMs = 2000;
-/** Longest service message; a hub message has 1 MiB at most. */
 const maxBodyBytes = 16 * 1024 * 1024;
 const batchBytes = 64 * 1024;
-/** Above this much that the service has not taken, nothing more is read from it; below half, again. */
+/** Above this, reading stops; below half, it goes on. */
 const maxUnsentBytes = 16 * 1024 * 1024;
 
-/** One connection of an app server to the service, with the clients that come through it. */
 export class ServerConnection {
   readonly clients = new Map<string, ServiceTransport>();
   private readonly socket: WebSocket;
@@ -68,9 +66,9 @@ export class ServerConnection {
     this.body(bytes, start, end),
   );
   private state: 'handshake' | 'open' | 'over' = 'handshake';
-  /** The service takes nothing but pings any more. */
+  /** The service ignores everything but pings. */
   isMuted = false;
-  /** The service does not take what was sent: nothing more is read from it, and clients' streams wait. */
+  /** Back-pressure of the service: no reading, and streams of clients wait. */
   isHeldUp = false;
   private hasReportedUnreadable = false;
   private flushing: NodeJS.Immediate | undefined;
@@ -86,7 +84,7 @@ export class ServerConnection {
     const { handshakeMs = 8000 } = options;
     const way = { ...options, insecureTls: options.insecureTls === true };
     const target = new URL(options.url.replace(/^ws/, 'http'));
-    // The types of `ws` do not know `closeTimeout` yet.
+    // The types of `ws` lack `closeTimeout`.
     const socketOptions: ClientOptions & { closeTimeout: number } = {
       closeTimeout: closeTimeoutMs,
       headers: options.headers,
@@ -97,7 +95,7 @@ export class ServerConnection {
     };
     this.socket = new WebSocket(options.url, socketOptions);
     this.handshakeTimer = setTimeout(() => this.giveUp(target.host, handshakeMs), handshakeMs);
-    // Frames are built here: the mask of `ws` goes byte by byte, a third of all work.
+    // Frames are written here: masking in `ws` takes a third of the CPU.
     this.socket.on('upgrade', ({ socket }) => {
       this.raw = socket;
       socket.on('timeout', () => {
@@ -153,7 +151,6 @@ export class ServerConnection {
     this.flushSoon();
   }
 
-  /** Sends a ping with keys and values, also when the service takes nothing else any more. */
   ping(...messages: readonly string[]): void {
     if (!this.isOpen) return;
     this.output.frame(encodeServiceMessage({ type: serviceType.ping, messages }));
@@ -163,7 +160,7 @@ export class ServerConnection {
   tick(nowMs: number): void {
     if (!this.isOpen) return;
     const { pingMs = 5000 } = this.options;
-    // What is not read is no silence of the service; whether it takes anything is watched by its socket then.
+    // A service that is not read from is not silent; its socket's timeout watches it.
     if (this.isHeldUp) this.lastSeenMs = nowMs;
     if (nowMs - this.lastSeenMs > this.silenceMs) {
       this.fail('nothing came from the service for a long time');
@@ -177,7 +174,6 @@ export class ServerConnection {
   close(): void {
     this.flush();
     this.socket.close(1000);
-    // The answer to the close has to be read.
     if (this.isHeldUp) this.socket.resume();
   }
 
@@ -192,7 +188,7 @@ export class ServerConnection {
       connectionType: this.options.isOnDemand
         ? serverConnectionType.onDemand
         : serverConnectionType.default,
-      // The SDK names the target of an on-demand connection in the URL only.
+      // As in the SDK, only the URL has the target.
       target: '',
       migrationLevel: 0,
       allowStatefulReconnects: false,
@@ -216,7 +212,6 @@ export class ServerConnection {
       message = readServiceMessage(bytes, start, end);
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
-      // One message that cannot be read is dropped; those behind it are not affected.
       if (!this.hasReportedUnreadable)
         this.host.report(`A message of the service could not be read: ${error.message}.`);
       this.hasReportedUnreadable = true;
@@ -275,7 +270,7 @@ export class ServerConnection {
     if (this.socket.bufferedAmount > maxUnsentBytes && !this.isHeldUp) {
       this.isHeldUp = true;
       this.socket.pause();
-      // Node's timer of a socket starts again with each part that the other side takes.
+      // Restarts with each chunk that the service takes.
       this.raw?.setTimeout(this.silenceMs);
     }
   }
@@ -293,7 +288,6 @@ export interface ConnectionEnd {
   readonly retryAfterMs?: number | undefined;
   readonly refusal?: string;
   readonly reason?: string;
-  /** What on the way may be to blame: the proxy that has refused, or whoever swallows what is sent. */
   readonly blocker?: 'proxy' | 'silence';
 }
 
@@ -332,14 +326,13 @@ export class ServiceTransport implements HubTransport {
   private readonly encodedId: Buffer;
   private readonly head: Buffer;
   private owner: HubConnection | undefined;
-  /** What may not be written yet; present while the service has paused this client. */
+  /** Frames that wait while the service has paused this client. */
   private held: Buffer[] | undefined;
   private heldBytes = 0;
   private isPaused = false;
   private hasLeft = false;
   private isOver = false;
 
-  /** @param instanceId of the service, where the client is connected */
   constructor(
     readonly id: string,
     readonly connection: ServerConnection,
@@ -367,7 +360,7 @@ export class ServiceTransport implements HubTransport {
 
   receive(payload: Buffer): void {
     if (this.isPaused) {
-      // The other clients of the connection go on, so what this one sends has to wait here, bounded.
+      // Other clients share the connection, so input of a paused client waits here, bounded.
       this.heldBytes += payload.length;
       if (this.owner?.hasRoom() !== true) return;
     }
@@ -385,7 +378,7 @@ export class ServiceTransport implements HubTransport {
     this.connection.data(this.encodedId, hubDataType(frame, start, length), frame, start, length);
   }
 
-  /** Sends a frame from hub code, which does not travel as an answer does. */
+  /** Sends a call from hub code, which travels in another message than answers. */
   call(protocol: ServerProtocol, frame: Buffer): void {
     this.connection.payloads(this.head, [[protocol.name, framePayload(frame)]], plainTail);
   }
@@ -413,7 +406,6 @@ export class ServiceTransport implements HubTransport {
     if (this.held === undefined) this.heldBytes = 0;
   }
 
-  /** The service wants nothing more to be written for this client, or goes on. */
   setFlow(operation: number): void {
     if (operation === flowOperation.pause && this.held === undefined) {
       this.held = [];
@@ -428,7 +420,7 @@ export class ServiceTransport implements HubTransport {
     }
   }
 
-  /** The service has ended this client: what the hub writes to it is lost, and its end is no news. */
+  /** The service closed this client: nothing more is sent for it. */
   closeByService(): void {
     this.hasLeft = true;
     if (this.owner?.isOpen === true) this.owner.close(undefined, true);
@@ -454,7 +446,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const quote = 0x22;
 const digitZero = 0x30;
-/** `{"type":` is how our JSON messages begin. */
+/** Our JSON messages begin with `{"type":`. */
 const typeAt = 8;
 
 function hubDataType(bytes: Buffer, start: number, end: number): number {
@@ -464,7 +456,6 @@ function hubDataType(bytes: Buffer, start: number, end: number): number {
     return isMessage ? typeOf(bytes[start + typeAt]! - digitZero) : dataType.handshake;
   }
   const prefix = prefixBytes(bytes, start, end);
-  // The length, the head of the array, and the type.
   return typeof prefix === 'string' ? dataType.unknown : typeOf(bytes[start + prefix + 1]!);
 }
 

@@ -39,20 +39,19 @@ export interface DefaultModeHost {
   onServerOpened(connection: AppServerConnection): void;
   onRequest(connection: AppServerConnection, message: ServiceMessage): void;
   onServerClosed(connection: AppServerConnection): void;
-  /** Finds the server connection for a client whose hub handshake has come. */
   route(client: RoutedClient): AppServerConnection | undefined;
   onClosing(client: RoutedClient): void;
   onClosed(client: RoutedClient): void;
 }
 
-/** Longest service message; more than the 16 MB that clients and app servers are advised to stay below. */
+/** Longest service message; more than the recommended 16 MB. */
 const maxBodyBytes = 17 * 1024 * 1024;
 const serverHandshakeMs = 15_000;
 const serverPingMs = 5000;
 const serverTimeoutMs = 30_000;
-/** Above this much unread by the app server, nothing more is read from its clients. */
+/** Unread bytes at which clients are no longer read. */
 const fullBytes = 4 * 1024 * 1024;
-/** Above this much, it is gone: pings and acks do not wait for anybody. */
+/** Unread bytes at which the app server is closed. */
 const lostBytes = 64 * 1024 * 1024;
 const pingFrame = encodeServiceMessage({ type: serviceType.ping, messages: [] });
 
@@ -87,7 +86,7 @@ export class AppServerConnection {
     raw.on('drain', () => this.drained());
   }
 
-  /** Whether new clients may be routed to it. Weak connections only send. */
+  /** Weak connections only send. */
   get takesClients(): boolean {
     return this.state === 'open' && this.kind !== serverConnectionType.weak;
   }
@@ -130,7 +129,7 @@ export class AppServerConnection {
     this.send({ type: serviceType.ping, messages: pairs });
   }
 
-  /** The app server leaves: it gets no new clients, and keeps those it has. */
+  /** Takes no new clients, and keeps those it has. */
   leave(): void {
     if (this.state === 'open') this.state = 'leaving';
   }
@@ -166,7 +165,6 @@ export class AppServerConnection {
       if (!isBinary) throw new HubMessageError('text where only bytes are spoken');
       this.input.push(data);
     } catch (error) {
-      // The beginning of the next message cannot be found.
       faultReason(error);
       this.close(1002);
     }
@@ -179,7 +177,7 @@ export class AppServerConnection {
       message = readServiceMessage(bytes, start, end);
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
-      // As the SDK does: what cannot be read is left out, the connection stays.
+      // As the SDK, skips the unreadable message.
       if (this.state === 'handshake') this.refuse('The handshake cannot be read.');
       return;
     }
@@ -226,7 +224,6 @@ export class AppServerConnection {
   private flushSoon(): void {
     if (this.isFlushing) return;
     this.isFlushing = true;
-    // Everything that happens in one turn goes out as one WebSocket message.
     setImmediate(() => this.flush());
   }
 
@@ -269,7 +266,7 @@ function handshakeProtocol(text: string): string | undefined {
   return typeof protocol === 'string' && protocol.length <= 64 ? protocol.toLowerCase() : undefined;
 }
 
-/** A client whose hub is run by an app server: what it sends goes there as it came. */
+/** A client in default mode: its app server gets what it sends, unchanged. */
 export class RoutedClient implements TransportOwner {
   groups: Set<string> | undefined;
   protocolName = 'json';
@@ -277,7 +274,7 @@ export class RoutedClient implements TransportOwner {
   serverConnection: AppServerConnection | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
-  /** Frames that overtook the answer of its hub to the handshake: they are addressed by id, group or user. */
+  /** Frames that came before the app server answered the handshake. */
   private framesBeforeHandshake: Buffer[] = [];
   private heldBytes = 0;
   private headers: HeaderList | undefined;
@@ -341,7 +338,6 @@ export class RoutedClient implements TransportOwner {
     this.end(this.closeFrame(error, allowReconnect), code);
   }
 
-  /** Its app server has closed it, with a Close message before or not, or is gone. */
   closeByServer(error: string, allowReconnect = false): void {
     const says = error !== '' || allowReconnect;
     this.end(says ? this.closeFrame(error === '' ? undefined : error, allowReconnect) : undefined);
@@ -407,7 +403,6 @@ export class RoutedClient implements TransportOwner {
     }
   }
 
-  /** The answer to the hub handshake comes first; what has been sent meanwhile follows at once. */
   private handshakeAnswered(whole: Buffer): void {
     this.state = 'open';
     const held = this.framesBeforeHandshake.splice(0);
@@ -419,7 +414,6 @@ export class RoutedClient implements TransportOwner {
       this.transport.write(this.frame(whole.subarray(0, end)));
       const refuses =
         separatorAt < 0 || /"error"\s*:\s*"/.test(whole.toString('utf8', 0, separatorAt));
-      // Together they are within the bound, whatever the client has read.
       if (!refuses) for (const frame of held) this.transport.write(frame);
       if (end < whole.length) this.write(this.frame(whole.subarray(end)));
     }

@@ -7,14 +7,13 @@ export interface ClientIdentity {
   readonly hub: string;
   readonly userId: string | undefined;
   readonly claims: TokenClaims;
-  /** As it was sent, with its question mark, without the token. */
+  /** With its question mark, without the access token. */
   readonly query: string;
 }
 
 type ClaimPairs = readonly (readonly [type: string, value: string])[];
 export type HeaderList = readonly (readonly [name: string, values: readonly string[]])[];
 
-/** How long a poll may be held without a `asrs.s.ttl`, and at most. */
 const defaultPollS = 5;
 const longestPollS = 300;
 const defaultHandshakeS = 15;
@@ -32,7 +31,7 @@ function secondsIn(claim: unknown, fallback: number, most: number): number {
   return Number.isInteger(seconds) && seconds >= 1 && seconds <= most ? seconds : fallback;
 }
 
-/** @param path its slash at the end and, of the query, the hub alone belong to the audience */
+/** The audience is the path with its slash, and only `hub` of the query. */
 async function authenticate(
   service: TokenHost,
   request: IncomingMessage,
@@ -90,7 +89,7 @@ export function handshakeTimeoutMs(claims: TokenClaims): number {
   return 1000 * secondsIn(claims['asrs.s.cht'], defaultHandshakeS, longestHandshakeS);
 }
 
-/** When the connection ends with its token, in milliseconds since 1970; undefined when it does not. */
+/** Milliseconds since 1970; undefined when the connection outlives its token. */
 export function closeWithTokenMs(claims: TokenClaims): number | undefined {
   const seconds = Number(claims['asrs.s.aeo']);
   const closes = String(claims['asrs.s.coae']).toLowerCase() === 'true';
@@ -117,7 +116,7 @@ export function allowsTransport(claims: TokenClaims, transport: string): boolean
   return !Number.isInteger(mask) || mask === 0 || (mask & (transportBits[transport] ?? 0)) !== 0;
 }
 
-/** Short names that tokens have for claim types of .NET, which hubs know by their long names. */
+/** Claim types of .NET by their short names in tokens. */
 const longNames: Readonly<Record<string, string>> = {
   nameid: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier',
   sub: 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier',
@@ -125,14 +124,13 @@ const longNames: Readonly<Record<string, string>> = {
   role: 'http://schemas.microsoft.com/ws/2008/06/identity/claims/role',
 };
 
-/** All claims for an app server; what is a list in the token is repeated. */
 export function claimPairs(claims: TokenClaims): ClaimPairs {
   return Object.entries(claims).flatMap(([type, claim]) =>
     claimToStrings(claim).map((text) => [longNames[type] ?? type, text] as const),
   );
 }
 
-/** Not for an app server: secrets, and what belongs to the connection between client and service. */
+/** Secrets and hop-by-hop headers. */
 const ownHeaders =
   /^(authorization|cookie|host|connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|x-forwarded-for|asrs-.*)$/;
 

@@ -22,7 +22,7 @@ import {
 } from './clientIdentity';
 import type { ServiceClient } from './serviceHub';
 
-/** Whether all of it is completions, each whole: a client cannot read anything else. */
+/** Clients could not read anything but whole completions. */
 function areCompletions(protocol: ServerProtocol, body: Buffer): boolean {
   if (protocol.isText && !isUtf8(body)) return false;
   for (let start = 0; start < body.length;) {
@@ -50,9 +50,8 @@ function answerFrame(protocol: ServerProtocol, id: string, answer: UpstreamAnswe
   return protocol.frame(body);
 }
 
-/** A client whose hub is the service itself: it answers the handshake, pings, and asks the upstream. */
+/** A client in serverless mode: the service answers it, and calls the upstream. */
 export class ServerlessClient extends HubConnection implements ServiceClient {
-  /** For the upstream. One message at a time: the next is read when it has answered. */
   isWaitingForUpstream = false;
 
   constructor(
@@ -84,7 +83,7 @@ export class ServerlessClient extends HubConnection implements ServiceClient {
   }
 }
 
-/** Largest answer that is read, as in Microsoft's emulator. */
+/** As in Microsoft's emulator. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 const maxHeaderChars = 8 * 1024;
 const shortHeader = (text: string): string => encodeHeaderValue(text.slice(0, maxHeaderChars));
@@ -97,7 +96,6 @@ interface UpstreamEvent {
   readonly answered?: (answer: UpstreamAnswer) => void;
 }
 
-/** What the webhooks hear of serverless clients, and what these get back. */
 export class SignalrUpstream extends UpstreamHandlers<UpstreamTemplate> {
   constructor(
     templates: readonly UpstreamTemplate[],
@@ -116,7 +114,7 @@ export class SignalrUpstream extends UpstreamHandlers<UpstreamTemplate> {
       return;
     }
     const url = this.urlFor(client.identity.hub, 'messages', target);
-    // As Microsoft's emulator does: a message that nobody wants is dropped, its caller waits for ever.
+    // As in Microsoft's emulator, an unwanted message gets no completion.
     if (url === undefined) return;
     const answered = (answer: UpstreamAnswer): void => {
       if (invocationId !== undefined) client.write(answerFrame(protocol, invocationId, answer));
@@ -131,7 +129,6 @@ export class SignalrUpstream extends UpstreamHandlers<UpstreamTemplate> {
     this.post(url, client, event);
   }
 
-  /** What the client sends waits until the webhook knows. */
   sendConnectionEvent(event: 'connected' | 'disconnected', client: ServerlessClient): void {
     const url = this.urlFor(client.identity.hub, 'connections', event);
     if (url === undefined || 'failure' in url) return;
@@ -140,7 +137,6 @@ export class SignalrUpstream extends UpstreamHandlers<UpstreamTemplate> {
     this.post(url, client, { category: 'connections', event, contentType, body });
   }
 
-  /** Where an event goes; undefined when nobody wants it, or what speaks against its name. */
   private urlFor(hub: string, category: string, event: string): URL | UrlRefusal | undefined {
     const template = this.handlersOf(hub).find(
       ({ hubs, categories, events }) =>

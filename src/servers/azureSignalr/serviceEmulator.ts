@@ -49,7 +49,7 @@ type ServiceConnection = AnyClient | AppServerConnection;
 const notFound: Refusal = { status: 404, text: 'The service has nothing at this path.' };
 const noUpgrade: Refusal = { status: 400, text: 'App servers connect by WebSocket.' };
 const maxMessageBytes = 1024 * 1024;
-/** App servers send several messages of 1 MiB in a row, which a client may leave unread for a while. */
+/** App servers send bursts of messages of 1 MiB. */
 const maxFrameBytes = 16 * maxMessageBytes;
 
 export class ServiceEmulator
@@ -268,7 +268,7 @@ export class ServiceEmulator
     for (const connection of this.all) connection.tick(this.tickMs, epochMs);
   }
 
-  /** Forgets hubs that nobody is on; there is one for each name that anybody ever asked for. */
+  /** Requests create hubs by any name. */
   private sweepHubs(): void {
     const served = new Set(this.serverConnections.values());
     for (const hub of this.hubs.values()) {

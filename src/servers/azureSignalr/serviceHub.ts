@@ -1,4 +1,3 @@
-/** One hub of the service: who is on it, and what app servers ask of it. */
 import { performance } from 'node:perf_hooks';
 import { HubClients, SetsByKey, type HubMember, tooManyGroupsText } from '../hub/hubGroups';
 import { type FrameSource, encodeOncePerProtocol } from '../hubProtocol/protocols';
@@ -26,7 +25,6 @@ export interface ServiceClient extends HubMember {
 export class ServiceHub extends HubClients<ServiceClient> {
   readonly userGroups: UserGroups;
   readonly servers = new Set<AppServerConnection>();
-  /** Where the search for the next connection begins, so that equals take turns. */
   private turn = 0;
 
   constructor(name: string, memberships: UserGroupCount) {
@@ -43,7 +41,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return false;
   }
 
-  /** The connection with the fewest clients, of the wanted app server if there is one; undefined when none can take it. */
+  /** The connection with the fewest clients; undefined when none can take the client. */
   chooseServer(wanted?: {
     readonly serverId: string;
     readonly isRequired: boolean;
@@ -60,7 +58,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
     return best;
   }
 
-  /** Members by themselves, and those whose user is in the group. */
+  /** Connections in the group, and connections of users in the group. */
   override inGroup(group: string): Iterable<ServiceClient> {
     const users = this.userGroups.users(group);
     if (users === undefined) return this.groups.membersOf(group);
@@ -98,7 +96,7 @@ interface UserGroupCount {
   used: number;
 }
 
-/** Groups that users are in, whatever connections they have: until a time, or until they are taken out. */
+/** Group memberships of users, with an optional expiry. */
 export class UserGroups {
   private readonly groupsOf = new Map<string, Map<string, number>>();
   private readonly usersOf = new SetsByKey<string>();
@@ -109,7 +107,7 @@ export class UserGroups {
     return this.groupsOf.size === 0;
   }
 
-  /** @param forS seconds, Infinity for no end. @returns false when there is no room for one more membership */
+  /** @param forS Infinity for no expiry. @returns false above the limit of memberships */
   add(userId: string, group: string, forS: number): boolean {
     const groups = this.groupsOf.get(userId) ?? new Map<string, number>();
     if (!groups.has(group)) {
@@ -137,7 +135,7 @@ export class UserGroups {
     return (this.groupsOf.get(userId)?.get(group) ?? -Infinity) > performance.now();
   }
 
-  /** Users in the group, those whose time is over since the last {@link sweep} included. */
+  /** Includes memberships that expired since the last {@link sweep}. */
   users(group: string): ReadonlySet<string> | undefined {
     return this.usersOf.get(group);
   }
@@ -166,7 +164,7 @@ interface RequestContext {
   readonly clientResults: ClientResults;
 }
 
-/** Serves what an app server asks for; messages that only the service sends are ignored. */
+/** Ignores messages that only the service sends. */
 export function serveRequest(message: ServiceMessage, asked: RequestContext): void {
   const serve = requestHandlers[message.type] as
     | RequestHandler<ServiceMessage, Ack | undefined>
@@ -212,7 +210,6 @@ function closed(
   { reason, ...others }: { reason?: string; excludedConnectionIds?: readonly string[] },
 ): Ack {
   const stays = isOneOf(others.excludedConnectionIds);
-  // Closing takes them out of what is gone through.
   for (const client of [...clients]) if (!stays(client)) client.close(reason);
   return ok;
 }
@@ -240,7 +237,6 @@ const requestHandlers: {
     for (const group of message.groupNames) relay(message, asked, asked.hub.inGroup(group));
   },
   [serviceType.ping]: answerPing,
-  // Whoever manages the hub may close any client; the app server of the client hears of it.
   [serviceType.closeConnection]: ({ connectionId, errorMessage }, { hub }) =>
     hub.clients.get(connectionId)?.close(errorMessage || undefined),
   [serviceType.clientInvocation]: (message, { clientResults, hub, from }) =>
@@ -282,7 +278,7 @@ const requestHandlers: {
   [serviceType.getConnectionClaims]: () => notServed,
 };
 
-/** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
+/** .NET counts 100 ns from year 1. */
 const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
 function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: RequestContext): void {
@@ -300,13 +296,11 @@ function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: RequestCon
   }
 }
 
-/** The service forgets an unanswered question after this. */
 const keptMs = 10 * 60_000;
 const maxWaiting = 100_000;
 
-/** Questions of app servers to clients, which may be on another app server. */
+/** Client results: invocations of clients by any app server. */
 export class ClientResults {
-  // Insertion order is the order of expiry.
   private readonly waiting = new Map<string, { asker: AppServerConnection; dueMs: number }>();
 
   constructor(private readonly instanceId: string) {}
@@ -325,7 +319,7 @@ export class ClientResults {
     this.waiting.set(invocationId, { asker, dueMs: performance.now() + keptMs });
     const { instanceId } = this;
     asker.send({ type: serviceType.serviceMapping, invocationId, connectionId, instanceId });
-    // The client's own app server has to know that an answer will come.
+    // The client's own app server must expect the completion.
     const line = client instanceof RoutedClient ? client.serverConnection : undefined;
     if (line !== undefined && line.serverId !== asker.serverId) line.send(question);
     client.write(frame);
@@ -334,7 +328,7 @@ export class ClientResults {
   answer(from: AppServerConnection, answer: ServiceMessageOf<35> | ServiceMessageOf<36>): void {
     const asker = this.waiting.get(answer.invocationId)?.asker;
     this.waiting.delete(answer.invocationId);
-    // An app server that asked its own client has the answer already, and only says that it is there.
+    // The asking app server has the completion already when the client is its own.
     if (asker === undefined || asker.serverId === from.serverId) return;
     asker.send({ ...answer, callerServerId: asker.serverId });
   }
@@ -348,7 +342,6 @@ export class ClientResults {
   }
 }
 
-/** What an app server sends to many clients: one whole hub frame for each hub protocol. */
 const payloadFrames = (payloads: Payloads = []): FrameSource =>
   encodeOncePerProtocol((protocolName) => {
     const payload = payloads.find(([name]) => name === protocolName)?.[1];

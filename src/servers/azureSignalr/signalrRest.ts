@@ -39,7 +39,7 @@ function wantedBy({ query }: Call): (client: ServiceClient) => boolean {
 const handlerForm =
   '{"url":…} with an http or https address of this machine, if need be with categories and events: "*" or names with commas between';
 
-/** Only on this machine: whoever has the key must not reach further. */
+/** Only on this machine: the key must not open the network. */
 function handlerIn({
   url,
   categories = '*',
@@ -51,7 +51,6 @@ function handlerIn({
   return { url, categories, events };
 }
 
-/** As the REST API of 2022-06-01 lists its paths; those that end with `:send` have a message in their body. */
 export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
   codes: {
     400: 'Error.Request.Invalid',
@@ -66,10 +65,10 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
   resolvePath: (path) => {
     const { isSettings: isOwn, method, hub, parts, query } = path;
     if (isOwn) return { ...path, hub: hub.toLowerCase() };
-    // App servers with an application name call their hubs by both in one.
+    // The application name is a prefix of the hub.
     const application = query.get('application');
     const name = application === null ? hub : `${application}_${hub}`;
-    // Sends of the first version have no `:send`, and what is asked by HEAD may be asked by GET too.
+    // The first version had no `:send`; GET is allowed for HEAD.
     const isOldSend = method === 'POST' && parts.at(-1)?.startsWith(':') !== true;
     return {
       isSettings: isOwn,
@@ -131,10 +130,10 @@ function addUser({ hub, names: { user, group }, query }: Call): typeof ok {
 
 const noArguments = Buffer.from('[]');
 
-/** Reads the body `{"target":"name","arguments":[…]}` of a send. @throws RestError when it is none */
+/** Reads `{"target":"name","arguments":[…]}`. @throws RestError */
 function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
   if (!isUtf8(body)) throw invalid('The body is not UTF-8 text.');
-  // The separator ends a message of the hub protocol, and is not allowed in JSON anyway.
+  // The separator would end the hub message.
   if (body.includes(recordSeparator)) throw invalid('The body is not JSON.');
   jsonBody({ body });
   let target: string | undefined;

@@ -1,4 +1,3 @@
-/** How a connection of ASP.NET SignalR gets its texts: by a web socket, an event stream, or one answer to each poll. */
 import type { ServerResponse } from 'node:http';
 import { opcode } from '../../wire/socket/frame';
 import { serverHeader } from '../hubProtocol/serverProtocol';
@@ -6,22 +5,18 @@ import { WebSocketTransport } from '../http/transports';
 import type { BenchCaller } from '../hub/hubConnection';
 import { classicProtocol } from './classicProtocol';
 
-/** A text in pieces: what many get is in memory once. */
 export type TextPieces = readonly Buffer[];
 
 export interface ClassicTransport {
-  /** Messages that one envelope may hold. Source: `MaxMessages` of `ForeverTransport`, `LongPollingTransport`. */
+  /** Messages per envelope. Source: `MaxMessages` of `ForeverTransport`, `LongPollingTransport`. */
   readonly mostMessages: number;
-  /** It is over with the first envelope. */
   readonly isOneAnswer: boolean;
-  /** Written, and not read by the client yet. */
   readonly unreadBytes: number;
   send(texts: readonly TextPieces[]): void;
   keepAlive(): void;
-  /** Absent where requests besides the one that waits bring what the client sends. */
+  /** Absent where input comes by other requests. */
   pause?(): void;
   resume?(): void;
-  /** Ends behind what was written. */
   end(): void;
   terminate(): void;
 }
@@ -66,7 +61,6 @@ abstract class ResponseTransport {
 }
 
 const dataHead = Buffer.from('data: ');
-// The line ends of a server on Windows.
 const dataTail = Buffer.from('\r\n\r\n');
 
 export class EventsTransport extends ResponseTransport implements ClassicTransport {
@@ -89,7 +83,7 @@ export class EventsTransport extends ResponseTransport implements ClassicTranspo
   }
 }
 
-/** Line ends can only be white space in JSON, and would end the event. */
+/** Line ends are white space in JSON, and would end the event. */
 function onOneLine(text: Buffer): Buffer {
   if (!text.includes(0x0a) && !text.includes(0x0d)) return text;
   return Buffer.from(text.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)));
@@ -109,7 +103,6 @@ export class PollResponseTransport extends ResponseTransport implements ClassicT
     this.response.end(Buffer.concat(texts.flat()));
   }
 
-  /** White space in front of the JSON text. */
   keepAlive(): void {
     this.response.write(' ');
   }
@@ -121,28 +114,21 @@ export const jsonType = 'application/json; charset=UTF-8';
 export interface ClassicHost {
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
-  /** An answer to a poll comes at the latest after this. */
   readonly pollTimeoutMs: number;
-  /** A client that is away for longer is gone. */
   readonly disconnectTimeoutMs: number;
-  /** While true, nothing is written. */
   readonly isHeld: boolean;
-  /** Milliseconds, as of the hub's last tick. */
   readonly tickMs: number;
-  /** It has something to write: asks for {@link ClassicConnection.flush} at the end of this turn. */
+  /** Requests {@link ClassicConnection.flush} at the end of this turn. */
   scheduleFlush(connection: ClassicConnection): void;
-  /** So many bytes more wait for a client, or less. @returns whether more wait for this one than may */
+  /** @returns whether too much waits for this client */
   addWaitingBytes(connection: ClassicConnection, addedBytes: number): boolean;
   groupsToken(connection: ClassicConnection): string;
-  /** It gets nothing any more. */
   onClosing(connection: ClassicConnection): void;
-  /** Its last transport has ended. */
   onClosed(connection: ClassicConnection): void;
 }
 
-/** After so much that was written in one piece, it is asked again whether the client reads. */
 const mostAtOnceBytes = 64 * 1024;
-/** Messages that wait for one client. Source: `DefaultMessageBufferSize` of `DefaultConfigurationManager`. */
+/** Waiting messages per client. Source: `DefaultMessageBufferSize` of `DefaultConfigurationManager`. */
 const mostWaiting = 1000;
 
 const text = (value: string): Buffer => Buffer.from(value, 'utf8');
@@ -150,23 +136,21 @@ const comma = text(',');
 const envelopeTail = text(']}');
 
 /**
- * One client, whatever its transport and however often that is a new one: what cannot be written waits for the next.
- * Nobody acknowledges messages, so that what was on its way when a transport ended is lost.
+ * One client over all its transports: unwritten messages wait for the next transport. There are no
+ * acknowledgements, so a lost transport loses what was on its way.
  */
 export class ClassicConnection {
   groups: Set<string> | undefined;
   invocations = 0;
-  /** The client has called `start`, by which its hub knows of it. */
   isStarted = false;
   waitingBytes = 0;
   private readonly waiting: Buffer[] = [];
-  /** Number of the message that was written last. */
   private number = 0;
   private readonly answers: Buffer[] = [];
   private transport: ClassicTransport | undefined;
   private isInitializing = false;
   private areGroupsNew = false;
-  /** Number of the message that went out with the last groups token, and that token's version. */
+  /** Message number and version of the last groups token sent. */
   private groupsSentAt = 0;
   private groupsSent = 0;
   private groupsVersion = 0;
@@ -175,13 +159,11 @@ export class ClassicConnection {
   private nextKeepAliveMs = 0;
   private sinceMs: number;
   private isGone = false;
-  /** What it says goodbye on. */
   private closingTransport: ClassicTransport | undefined;
 
-  /** @param cursorHead what its message ids begin with */
   constructor(
     readonly id: string,
-    /** Whether it gets what the hub sends: it has named the hub. */
+    /** Only clients that named the hub get its messages. */
     readonly isOnHub: boolean,
     private readonly cursorHead: string,
     private readonly host: ClassicHost,
@@ -189,7 +171,7 @@ export class ClassicConnection {
     this.sinceMs = host.tickMs;
   }
 
-  /** Takes a message that the hub sends to this client; of too many the oldest are dropped. */
+  /** Queues a message; drops the oldest above the limits. */
   write(message: Buffer): void {
     if (this.isGone || !this.isOnHub) return;
     this.waiting.push(message);
@@ -197,7 +179,7 @@ export class ClassicConnection {
       this.waitingBytes += addedBytes;
       return this.host.addWaitingBytes(this, addedBytes) || this.waiting.length > mostWaiting;
     };
-    // Many at once for a client that reads are no loss.
+    // A client that reads loses nothing in a burst.
     if (isTooMuch(message.length)) this.flush();
     let wantsLess = isTooMuch(0);
     while (wantsLess && this.waiting.length > 1)
@@ -205,7 +187,7 @@ export class ClassicConnection {
     this.scheduleFlush();
   }
 
-  /** Writes a text that has no number: it is lost with its transport. */
+  /** Queues a text without a number: it is lost with its transport. */
   answer(transport: ClassicTransport, answer: Buffer): void {
     if (this.transport !== transport) return;
     this.answers.push(answer);
@@ -218,28 +200,24 @@ export class ClassicConnection {
     this.scheduleFlush();
   }
 
-  /** For the token of its groups. */
   get version(): number {
     return this.groupsVersion;
   }
 
-  /** A new transport takes the place of the one before. */
   connect(transport: ClassicTransport): void {
     this.use(transport);
     this.isInitializing = true;
     this.scheduleFlush();
   }
 
-  /** Goes on over another transport. */
   reconnect(transport: ClassicTransport): void {
     this.use(transport);
     this.scheduleFlush();
   }
 
   /**
-   * Whether a client that comes back shows what it was given last, or has missed it. Otherwise it is in the groups that
-   * it shows, and in no others, as in the official server, which remembers none. (There it also misses what was sent to
-   * the others while it was away; here that waits already.)
+   * Whether the token of a reconnecting client is the latest, or the latest was lost on the way. Otherwise the
+   * client's groups become those of its token, as in the official server.
    */
   acceptsGroupsToken(version: number, messageId: string | undefined): boolean {
     const number = this.numberOf(messageId);
@@ -250,7 +228,6 @@ export class ClassicConnection {
     return hasMissed;
   }
 
-  /** The transport has ended by itself. */
   onTransportClosed(transport: ClassicTransport): void {
     if (this.closingTransport === transport) this.host.onClosed(this);
     if (this.transport !== transport) return;
@@ -282,7 +259,6 @@ export class ClassicConnection {
     if (transport === undefined || host.isHeld) return;
     let texts: TextPieces[] = [];
     let bytes = 0;
-    // As long as the client reads; what is more waits as a number.
     while (this.hasEnvelope && transport.unreadBytes <= host.maxUnreadBytes) {
       const envelope = this.envelope(transport.mostMessages);
       if (transport.isOneAnswer) {
@@ -299,7 +275,7 @@ export class ClassicConnection {
     }
     for (const answer of this.answers.splice(0)) texts.push([answer]);
     if (texts.length > 0) transport.send(texts);
-    // Who does not read may not ask for more.
+    // A client that does not read may not send.
     if (!this.isPaused && transport.unreadBytes > host.maxUnreadBytes) {
       this.isPaused = true;
       transport.pause?.();
@@ -319,7 +295,6 @@ export class ClassicConnection {
     }
   }
 
-  /** The client leaves, or has to: behind what was written, and a last text if there is one. */
   remove(last?: string): void {
     if (this.isGone) return;
     this.flush();
@@ -337,7 +312,7 @@ export class ClassicConnection {
     if (!transport.isOneAnswer || last === undefined) transport.end();
   }
 
-  /** Orders the client to come back, as a server that shuts down, and forgets it. */
+  /** Asks the client to reconnect, as a server that shuts down. */
   sayGoodbye(): void {
     this.flush();
     this.remove(`{"C":"${this.cursor}","T":1,"M":[]}`);
@@ -379,13 +354,13 @@ export class ClassicConnection {
     return /^[0-9A-F]{1,12}$/.test(digits) ? parseInt(digits, 16) : undefined;
   }
 
-  /** Members in the order of `PersistentResponse`. */
+  /** Source of the member order: `PersistentResponse`. */
   private envelope(mostMessages: number): TextPieces {
     const messages = this.waiting.splice(0, mostMessages);
     const bytes = textBytes(messages);
     this.waitingBytes -= bytes;
     this.host.addWaitingBytes(this, -bytes);
-    // A change of groups has a number of its own, so that it shows whether the client has got it.
+    // A change of groups takes a number, which shows whether the client got it.
     this.number += messages.length + Number(this.areGroupsNew);
     let head = `{"C":"${this.cursor}",`;
     if (this.isInitializing) head += '"S":1,';
@@ -402,7 +377,6 @@ export class ClassicConnection {
 
 const nothing = (): void => undefined;
 
-/** A client as the bench methods see it, and the way by which it gets its answer. */
 export class ClassicCaller implements BenchCaller {
   readonly protocol = classicProtocol;
   readonly streams = undefined;

@@ -1,6 +1,6 @@
 /**
- * The embedded hub as ASP.NET SignalR serves it: the bench methods below `/signalr`, over each transport. Source of what
- * it answers: `PersistentConnection`, `HubDispatcher` and the transports of SignalR/SignalR.
+ * The bench hub as ASP.NET SignalR serves it. Source of its answers: `PersistentConnection`, `HubDispatcher` and
+ * the transports of SignalR/SignalR.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -45,11 +45,8 @@ import {
 } from './classicProtocol';
 
 const mostConnections = 100_000;
-/** Messages that wait for clients, of all connections together. */
 const mostWaitingBytes = 128 * 1024 * 1024;
-/** Calls that wait while the hub is held. */
 const mostHeld = 10_000;
-/** Connections that the hub has closed on purpose and remembers. */
 const mostClosed = 10_000;
 const endpoint = '/signalr/';
 const notFound: Refusal = {
@@ -68,7 +65,7 @@ const wrongMethod: Refusal = {
   headers: { Allow: 'GET, POST' },
 };
 const noSocket: Refusal = { status: 400, text: 'Not a valid web socket request.' };
-/** Fields that a form may have, as in ASP.NET. Source: `aspnet:MaxHttpCollectionKeys`, its default. */
+/** Source: `aspnet:MaxHttpCollectionKeys`, its default. */
 const mostFields = 1000;
 const manyFields: Refusal = { status: 400, text: `A form has at most ${mostFields} fields.` };
 const ended = 'This connection has ended.';
@@ -96,11 +93,11 @@ class RunningClassicHub
 
   constructor(options: BenchHubOptions) {
     super(options);
-    // A JSON text grows to three times its size in a form.
+    // A form takes up to three times the JSON text.
     this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
     // Source of the times: `DefaultConfigurationManager`.
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
-    // Two may be missed: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
+    // Source: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
     this.keepAliveTimeoutMs = 2 * this.keepAliveMs;
     this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
     this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
@@ -120,7 +117,6 @@ class RunningClassicHub
   }
 
   scheduleFlush(connection: ClassicConnection): void {
-    // Messages of one turn leave in one envelope.
     if (this.news.push(connection) === 1) process.nextTick(() => this.flushNews());
   }
 
@@ -252,7 +248,6 @@ class RunningClassicHub
     });
   }
 
-  /** One call over HTTP, whose answer is that of the request. */
   private sent(client: ClassicClient, data: string | null, response: ServerResponse): void {
     const connection = this.connections.get(client.connectionId);
     if (connection === undefined) {
@@ -272,7 +267,6 @@ class RunningClassicHub
   ): void {
     const closed = this.closed.get(client.connectionId);
     if (closed !== undefined) {
-      // Its client reads what comes over the transport, not a status.
       answerText(response, JSON.stringify({ E: closed }));
       return;
     }
@@ -309,7 +303,7 @@ class RunningClassicHub
         connection.answer(transport, answer),
       );
       transport.attach({
-        // What is no call of this hub gets no answer, as from the official server; nor do bytes.
+        // As the official server, ignores what is no call of this hub.
         onData: (data, isBinary) => !isBinary && this.received(caller, data),
         onFault: () => transport.terminate(),
         hasRoom: () => transport.unreadBytes <= this.maxUnreadBytes,
@@ -351,7 +345,7 @@ class RunningClassicHub
     return connection;
   }
 
-  /** A client may come with a token of this server that it has forgotten, too. */
+  /** Tokens outlive what this server remembers. */
   private open(connectionId: string, isOnHub: boolean): ClassicConnection {
     const cursorHead = `${this.cursorPrefix}${lettersOf(this.openCount++)},`;
     const connection = new ClassicConnection(connectionId, isOnHub, cursorHead, this);
@@ -367,7 +361,6 @@ class RunningClassicHub
       connection.write(classicProtocol.callbackFrame('OnConnected', connection.id));
   }
 
-  /** @returns false for what is no call of this hub */
   private received(caller: ClassicCaller, data: Buffer): boolean {
     const message = readClassicMessage(data);
     if (message?.hub.toLowerCase() !== classicHubName.toLowerCase()) return false;
@@ -384,7 +377,6 @@ class RunningClassicHub
     if (reason !== undefined) this.close(connection, reason);
   }
 
-  /** Ends a connection for good. */
   private close(connection: ClassicConnection, reason: string): void {
     this.closed.set(connection.id, reason);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.keys().next().value!);
@@ -415,12 +407,12 @@ const commandOf = (path: string): Command | undefined =>
     ? commands.find((command) => command === path.slice(endpoint.length))
     : undefined;
 
-/** Of a number, 26 of them. */
+/** A, …, Z, AA, … */
 const lettersOf = (number: number): string =>
   (number < 26 ? '' : lettersOf(Math.floor(number / 26) - 1)) +
   String.fromCharCode(65 + (number % 26));
 
-/** By its bytes: many short fields take far more memory once they are taken apart. */
+/** Counted in bytes: many short fields take far more memory once parsed. */
 function hasManyFields(form: Buffer): boolean {
   let at = -1;
   for (let fields = 0; fields < mostFields; fields++) {
@@ -434,10 +426,8 @@ const answerText = (response: ServerResponse, body: string | Buffer): void =>
   reply(response, 200, body, { 'Content-Type': jsonType, 'X-Content-Type-Options': 'nosniff' });
 
 /**
- * Starts the bench hub as ASP.NET SignalR serves it, on loopback and in this process; `options` are those of
- * {@link startBenchHub}, apart from `path` and `handshakeTimeoutMs`, which mean nothing here. Its `url` ends in the name
- * of the hub: a client splits it at the last `/` and appends `/signalr` to what is before it. Connections count until
- * they abort, or for the disconnect timeout after their transport has ended.
+ * Ignores `path` and `handshakeTimeoutMs`. Clients split `url` at its last `/`, which precedes the name of the
+ * hub. Connections count until they abort, or for the disconnect timeout after their transport ended.
  * @throws ExpectedError `port-taken` or `port-refused`
  */
 export async function startClassicHub(options: BenchHubOptions = {}): Promise<BenchHub> {

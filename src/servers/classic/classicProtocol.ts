@@ -1,6 +1,6 @@
 /**
- * Hub messages of ASP.NET SignalR as its servers read and write them: what a client calls, answers, and calls of a
- * client. Source: `HubRequestParser`, `HubResponse` and `ClientHubInvocation` of SignalR/SignalR.
+ * Messages and requests of ASP.NET SignalR, as its servers read and write them. Source: `HubRequestParser`,
+ * `HubResponse` and `ClientHubInvocation` of SignalR/SignalR.
  */
 import { Envelope, maxNameBytes } from '../../wire/message/envelope';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
@@ -10,12 +10,11 @@ import { JsonProtocol } from '../hubProtocol/protocols';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Refusal } from '../http/loopbackServer';
 
-/** As the class is called; clients write it in any case. */
 export const classicHubName = 'SignalRBench';
 
 const nothing = Buffer.alloc(0);
 
-/** Frames are texts here: a callback is one entry of a list that each connection gets in an envelope of its own. */
+/** Frames are entries of the envelope's list. */
 class ClassicProtocol extends JsonProtocol {
   override frame(payload: Buffer): Buffer {
     return payload;
@@ -26,10 +25,10 @@ class ClassicProtocol extends JsonProtocol {
   }
 }
 
-/** A null id is written as such, and stands here as the empty one. */
+/** The empty id stands for null. */
 const idText = (id: string | undefined): string => (id ? JSON.stringify(id) : 'null');
 
-/** Members in the order of `HubResponse`; what is null is left out, except for the id. */
+/** Members in the order of `HubResponse`; null is left out, except for the id. */
 function encode(message: HubMessage): Buffer {
   switch (message.type) {
     case hubMessageType.invocation: {
@@ -47,7 +46,6 @@ function encode(message: HubMessage): Buffer {
   }
 }
 
-/** Its ping is the keep-alive. There are no streams. */
 export const classicProtocol: JsonProtocol = new ClassicProtocol(opcode.text, encode, {
   invocationHead: (target) =>
     Buffer.from(`{"H":"${classicHubName}","M":${JSON.stringify(target)},"A":`),
@@ -57,16 +55,14 @@ export const classicProtocol: JsonProtocol = new ClassicProtocol(opcode.text, en
   itemTail: nothing,
 });
 
-/** A call of a client. */
 export class ClassicMessage extends Envelope {
-  /** As the client wrote it. */
   hub = '';
 }
 
-/** Longest state of a client that its server reads. Source: `HubRequestParser`, `GetState`. */
+/** Source: `HubRequestParser`, `GetState`. */
 const maxStateChars = 4096;
 
-/** One call; undefined when it is malformed. Members in any order; unknown ones are skipped. */
+/** Reads one call; undefined when malformed. Unknown members are skipped. */
 export function readClassicMessage(bytes: Buffer): ClassicMessage | undefined {
   const open = skipSpace(bytes, 0);
   if (bytes[open] !== 0x7b) return undefined;
@@ -102,7 +98,6 @@ function readArguments(message: Envelope, start: number, end: number): void {
   const { bytes } = message;
   message.beginArguments(start);
   message.argumentsEnd = end;
-  // Null stands for none, also where a list stood before it.
   if (bytes[start] !== 0x5b) return;
   walk(bytes, start, end, (_keyStart, _keyEnd, valueStart, valueEnd) =>
     message.foundArgument(valueStart, valueEnd),
@@ -112,7 +107,6 @@ function readArguments(message: Envelope, start: number, end: number): void {
 const nameAt = (bytes: Buffer, start: number, end: number): string | undefined =>
   bytes[start] === 0x22 && end - start <= maxNameBytes ? stringAt(bytes, start, end) : undefined;
 
-/** Clients write numbers or texts; it goes back as text. */
 function idAt(bytes: Buffer, start: number, end: number): string | undefined {
   if (bytes[start] === 0x22) return nameAt(bytes, start, end);
   const text = bytes.toString('latin1', start, Math.min(end, start + 24));
@@ -120,15 +114,11 @@ function idAt(bytes: Buffer, start: number, end: number): string | undefined {
   return /^-?[0-9]{1,20}$/.test(text) ? text : undefined;
 }
 
-/** What requests to a hub of ASP.NET SignalR carry in their query or form, and what is refused of them. */
-
 export const classicTransports = ['webSockets', 'serverSentEvents', 'longPolling'] as const;
 type ClassicTransportName = (typeof classicTransports)[number];
 
-/** Who asks, once it may. */
 export interface ClassicClient {
   readonly connectionId: string;
-  /** It names the hub, so it gets what the hub sends. */
   readonly isOnHub: boolean;
   readonly transport: ClassicTransportName;
 }
@@ -150,7 +140,6 @@ const badData: Refusal = {
 
 const longestData = 4096;
 
-/** Whether `connectionData` names the hub; without any hub, a connection gets no message of one. */
 export function readConnectionData(query: URLSearchParams): { isOnHub: boolean } | Refusal {
   if (query.has('callback')) return noJsonp;
   const data = query.get('connectionData') ?? '';
@@ -159,7 +148,6 @@ export function readConnectionData(query: URLSearchParams): { isOnHub: boolean }
   const different = new Set(names?.map((name) => name.toLowerCase()));
   if (names === undefined || different.size < names.length) return badData;
   const unknown = names.find((name) => name.toLowerCase() !== classicHubName.toLowerCase());
-  // The official server throws here, too.
   if (unknown !== undefined)
     return { status: 500, text: `'${unknown.slice(0, 64)}' Hub could not be resolved.` };
   return { isOnHub: names.length > 0 };
@@ -193,10 +181,9 @@ export function readClassicClient(
   return connectionId === undefined ? wrongToken : { ...asked, connectionId, transport };
 }
 
-/** Clients before 1.4 did not say that they have started. Source: `ProtocolResolver`. */
+/** Older clients send no `start`. Source: `ProtocolResolver`. */
 const oldest = '1.4';
 
-/** The version that client and server have in common. */
 const versionOf = (query: URLSearchParams): string =>
   ['2.0', '1.5'].find((version) => Number(version) <= Number(query.get('clientProtocol'))) ??
   oldest;
@@ -207,7 +194,6 @@ interface ClassicTimes {
   readonly disconnectTimeoutMs: number;
 }
 
-/** Times in seconds, as .NET writes them. */
 const seconds = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}.0` : String(ms / 1000));
 
 export function negotiateResponse(
@@ -240,7 +226,7 @@ interface GroupsToken {
 
 const noGroups: GroupsToken = { version: 0, names: [] };
 
-/** The groups of a token; none for one that was not made for this connection. */
+/** No groups for a token of another connection. */
 export function readGroupsToken(
   token: string | null,
   connectionId: string,
@@ -264,12 +250,11 @@ export const createGroupsToken = (
 };
 
 const macBytes = 16;
-/** Longer ones come in no request. */
 const maxChars = 64 * 1024;
 
 /**
- * Tokens that nobody but this server makes, each for one purpose: who a connection is, and which groups it is in.
- * Nothing is remembered for them, as in the official server: a client may come back with its token at any time.
+ * Signed tokens of connections and of their groups. They are not stored, as in the official server: a client may
+ * return with its token at any time.
  */
 export class ClassicTokens {
   private readonly key = randomBytes(32);
@@ -279,7 +264,7 @@ export class ClassicTokens {
     return Buffer.concat([this.mac(purpose, bytes), bytes]).toString('base64');
   }
 
-  /** The text of a token; undefined for one that this server has not made for the purpose. */
+  /** Undefined for a token that this server has not made for the purpose. */
   unprotect(purpose: 'connection' | 'groups', token: string): string | undefined {
     if (token.length > maxChars) return undefined;
     const all = Buffer.from(token, 'base64');

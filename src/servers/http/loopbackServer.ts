@@ -1,4 +1,3 @@
-/** HTTP servers on loopback, and what they have in common. */
 import { inBackground } from '../../base/async';
 import {
   createServer,
@@ -38,7 +37,6 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   /** Time of the last tick, milliseconds: cheap, and precise enough for timeouts. */
   tickMs = performance.now();
   port = 0;
-  /** Includes connections in their handshake and those being closed. */
   protected readonly all = new Set<Connection>();
   readonly sockets: WebSocketServer;
   private readonly server: Server;
@@ -117,7 +115,6 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 }
 
-/** A request that is to become a WebSocket. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -127,7 +124,6 @@ export interface Upgrade {
 interface LoopbackHandlers {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   readonly upgrade?: (upgrade: Upgrade) => void;
-  /** Host name of a tunnel that leads to this server. */
   readonly publicHost?: string | undefined;
 }
 
@@ -141,7 +137,6 @@ function guard(by: ServerResponse | Duplex, handle: () => void): void {
   }
 }
 
-/** {@link guard} for asynchronous work. */
 export const guardAsync = (by: ServerResponse | Duplex, work: PromiseLike<unknown>): void =>
   inBackground(work, (error) => {
     faultReason(error);
@@ -157,7 +152,6 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   });
   if (upgrade === undefined) return server;
   server.on('upgrade', (request, socket, head) => {
-    // The peer may vanish before the upgrade.
     socket.on('error', () => socket.destroy());
     const refusal = foreignRequestRefusal(request, publicHost);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
@@ -173,7 +167,6 @@ export async function listenOnLoopback(server: Server, port: number): Promise<nu
   });
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // A ramp opens many connections at once.
     server.listen({ host: loopbackHost, port, backlog: 4096 }, resolve);
   });
   await listening.catch((cause: unknown) => {
@@ -221,7 +214,6 @@ export function answerPreflight(request: IncomingMessage, response: ServerRespon
   return true;
 }
 
-/** Path as it was sent, and its query. */
 export function pathAndQuery({ url = '' }: IncomingMessage): {
   path: string;
   query: URLSearchParams;
@@ -240,7 +232,6 @@ export function normalizedPathAndQuery(request: IncomingMessage): {
   return { path: path.replace(/\/$/, '').toLowerCase(), query };
 }
 
-/** From the header, or from the query as browsers send it. */
 export function bearerToken(
   { headers }: IncomingMessage,
   query?: URLSearchParams,
@@ -249,7 +240,6 @@ export function bearerToken(
   return bearer ?? query?.get('access_token') ?? undefined;
 }
 
-/** Sends a whole answer, unless one was sent. */
 export function reply(
   response: ServerResponse,
   status: number,
@@ -269,7 +259,6 @@ export const refuse = (response: ServerResponse, { status, text, headers }: Refu
 export const answerJson = (response: ServerResponse, answer: object): void =>
   reply(response, 200, JSON.stringify(answer), { 'Content-Type': 'application/json' });
 
-/** Answers an upgrade with a plain HTTP response. */
 export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
@@ -281,7 +270,6 @@ export function refuseUpgrade(socket: Duplex, { status, text, headers }: Refusal
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
-/** @param take not called when the request breaks off */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -316,8 +304,6 @@ export function readBody(
     if (!isTooLong) guard(response, () => take(body.take()));
   });
 }
-
-/** Requests of programs on this machine. */
 
 export interface Refusal {
   readonly status: number;
@@ -360,7 +346,6 @@ export function isLoopbackOrigin(origin: string): boolean {
   return isLoopbackName(new URL(origin).hostname);
 }
 
-/** A host name may end with the dot of the DNS root. */
 const isLoopbackName = (hostname: string): boolean => isLoopbackHost(hostname.replace(/\.$/, ''));
 
 interface Reader {
@@ -368,7 +353,6 @@ interface Reader {
   onFault(reason: string): void;
 }
 
-/** Reads input so that an error ends that connection only. */
 export function receiveSafely(reader: Reader, data: Buffer, isBinary: boolean): void {
   try {
     reader.onData(data, isBinary);
@@ -377,7 +361,6 @@ export function receiveSafely(reader: Reader, data: Buffer, isBinary: boolean): 
   }
 }
 
-/** Name of process warnings about defects. */
 export const defectWarning = 'ServerDefect';
 
 /** The reason shown to the peer. An unexpected error is a defect of this server and raises a process warning. */

@@ -1,4 +1,3 @@
-/** How SignalR clients connect: negotiate, upgrades, HTTP transports. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
@@ -27,7 +26,6 @@ export function newId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** Limit of negotiated ids without a connection. */
 const maxPending = 50_000;
 const full: Refusal = {
   status: 503,
@@ -58,15 +56,12 @@ export interface ClientsHost {
 const noId = { status: 400, text: 'Connection ID required' };
 const otherTransport = { status: 400, text: 'Cannot change transports mid-connection' };
 
-/** The endpoint of one hub, for requests that passed authentication. */
 export class SignalrClients {
   /** By connection token, in order of expiry. */
   private readonly pending = new Map<string, { connectionId: string; dueMs: number }>();
   private readonly used = new Set<string>();
-  /** Server-sent events and long polling, by connection token. */
   private readonly transports = new Map<string, HttpTransport>();
 
-  /** @param tokenLifetimeMs from negotiate to connect */
   constructor(
     private readonly host: ClientsHost,
     private readonly tokenLifetimeMs: number,
@@ -84,7 +79,6 @@ export class SignalrClients {
     }
   }
 
-  /** @param refusal called for a POST only */
   negotiate(
     { method }: IncomingMessage,
     response: ServerResponse,
@@ -135,7 +129,6 @@ export class SignalrClients {
       return { error: 'The client requested a non-integer protocol version.' };
     const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
     const connectionId = newId();
-    // Version 0 has no separate token.
     const connectionToken = negotiateVersion === 0 ? connectionId : newId();
     const dueMs = performance.now() + this.tokenLifetimeMs;
     this.pending.set(connectionToken, { connectionId, dueMs });
@@ -147,7 +140,6 @@ export class SignalrClients {
     };
   }
 
-  /** @returns the connection id, or a refusal */
   private claimToken(token: string): string | Refusal {
     if (this.used.has(token)) return takenId;
     const waiting = this.pending.get(token);

@@ -1,4 +1,3 @@
-/** The transports of SignalR as servers speak them: WebSocket, server-sent events and long polling. */
 import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
@@ -9,7 +8,6 @@ import { receiveSafely, refuse, reply, type Refusal } from './loopbackServer';
 
 export interface TransportOwner {
   onData(data: Buffer, isBinary: boolean): void;
-  /** Input could not be handled: the connection ends. */
   onFault(reason: string): void;
   /** Closes the connection when too much is unread. */
   hasRoom(): boolean;
@@ -28,16 +26,13 @@ export interface HubTransport {
   attach(owner: TransportOwner): void;
   /** Takes a whole WebSocket frame; HTTP transports send its payload. */
   write(frame: Buffer): void;
-  /** Closes behind what was written. */
   close(code: number): void;
   terminate(): void;
   pause(): void;
   resume(): void;
-  /** Checks timeouts. */
   tick?(nowMs: number): void;
 }
 
-/** Close reason of a client that does not read. */
 export const slowClientReason = (maxBytes: number): string =>
   `Closed: more than ${maxBytes} bytes were waiting for this client to read them.`;
 
@@ -51,7 +46,6 @@ interface SocketOwner extends TransportOwner {
 const maxReasonCharacters = 40;
 const pingFrame = serverFrame(opcode.ping, Buffer.alloc(0));
 
-/** Writes encoded frames directly to the socket of a WebSocket. */
 export class WebSocketTransport implements HubTransport {
   readonly hasOwnKeepAlive = false;
   readonly carriesBinary = true;
@@ -78,7 +72,6 @@ export class WebSocketTransport implements HubTransport {
       if (owner.hasRoom()) socket.pong(data, false);
     });
     socket.on('pong', () => owner.onSignOfLife?.());
-    // `ws` closes by itself and emits `close`.
     socket.on('error', () => undefined);
     socket.on('close', (code) => owner.onClosed(code));
   }
@@ -91,7 +84,6 @@ export class WebSocketTransport implements HubTransport {
     if (this.raw.writable) this.raw.write(frame);
   }
 
-  /** Writes both parts of a frame in one system call. */
   writeTwo(head: Buffer, tail: Buffer): void {
     if (!this.raw.writable) return;
     this.raw.cork();
@@ -126,7 +118,6 @@ export class WebSocketTransport implements HubTransport {
 export const noConnection: Refusal = { status: 404, text: 'No Connection with that ID' };
 const maxWaitingPosts = 16;
 const closeTimeoutMs = 5000;
-/** Flush threshold within one turn of the event loop. */
 const maxCorkedBytes = 64 * 1024;
 
 interface Post {
@@ -277,7 +268,6 @@ export class PollTransport extends HttpTransport {
     return this.unreadLength;
   }
 
-  /** A newer poll ends the one that waits. */
   poll(response: ServerResponse): void {
     this.waiting?.writeHead(204).end();
     this.waiting = response;
@@ -307,7 +297,6 @@ export class PollTransport extends HttpTransport {
 
   close(): void {
     this.isClosed = true;
-    // The next polls bring the rest, then the end.
     if (this.waiting !== undefined) this.finish();
   }
 
@@ -326,7 +315,6 @@ export class PollTransport extends HttpTransport {
     }
   }
 
-  /** Ends the connection and a waiting poll. */
   finish(): void {
     this.waiting?.writeHead(204).end();
     this.endPoll();

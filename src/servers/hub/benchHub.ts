@@ -31,7 +31,6 @@ import type { FrameSource } from '../hubProtocol/protocols';
 import type { Envelope } from '../../wire/message/envelope';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 
-/** Limit of {@link HubTokens.users}. */
 const mostUsers = 1_000_000;
 
 const refused = (text: string): Refusal => ({
@@ -42,7 +41,6 @@ const refused = (text: string): Refusal => ({
 
 /** Accepts JSON web tokens signed with the key (RFC 7519, HS256), from the header or the query. */
 export class HubTokens {
-  /** Claims `sub` of accepted tokens. */
   readonly users = new Set<string>();
 
   constructor(
@@ -105,12 +103,10 @@ export interface BenchHub {
   readonly url: string;
   readonly connectionCount: number;
   readonly counts: BenchHubCounts;
-  /** Users with an accepted token, where tokens are required. */
   readonly users: ReadonlySet<string>;
   dispose(): Promise<void>;
 }
 
-/** The largest payload of scenarios and its envelope. */
 export const longestBytes = maxPayloadBytes + 1024 * 1024;
 
 interface BenchConnection extends Terminable {
@@ -196,8 +192,6 @@ export abstract class BenchServer<Connection extends BenchConnection>
     this.deliveries.dispose();
   }
 }
-
-/** The bench hub: methods of both contracts, with faults and delays on request. */
 
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 

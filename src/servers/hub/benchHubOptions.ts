@@ -38,7 +38,6 @@ export interface BenchHubKnobs {
   /** `--refuse`: answers the first n connects with 503; applies before `throttle`. */
   readonly refuse?: number;
   readonly throttle?: Throttle;
-  /** `--capacity`: limits deliveries per second. */
   readonly capacity?: HubCapacity;
   /** `--dialect`: serves one contract only; absent: both. */
   readonly dialect?: 'recordLatency' | 'measure';
@@ -61,7 +60,6 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly tokenLifetimeMs?: number;
 }
 
-/** Flags of the command line, in camel case. */
 export type BenchHubFlags = Partial<
   Record<
     | 'delay'
@@ -127,7 +125,6 @@ function countOf(text: string, flag: string, wanted = 'expected a whole number f
   return count;
 }
 
-/** Error texts never show the key. */
 function keyOf(text: string): string {
   if (text !== '') return text;
   throw new ExpectedError('bad-option', '--token-key: expected the key that signs access tokens.');
@@ -142,7 +139,6 @@ function stallOf(text: string): Stall {
   return { forMs, afterMs: durationOf(after, 'stall', wanted) };
 }
 
-/** `5` refuses five connects, `all` every one. */
 function refuseOf(text: string): number {
   if (text.trim().toLowerCase() === 'all') return Infinity;
   return countOf(text, 'refuse', 'expected a number of connects from 1, or all');
@@ -153,7 +149,6 @@ function throttleOf(text: string): Throttle {
   const wanted = 'expected a number of connects from 1, such as 5, or 5@3s with the time to wait';
   const [count = '', wait = '1s', more] = text.split('@');
   if (more !== undefined) throw badFlag('throttle', text, wanted);
-  // Retry-After has whole seconds.
   const retryAfterS = Math.ceil(durationOf(wait, 'throttle', wanted) / 1000);
   return { count: countOf(count, 'throttle', wanted), retryAfterS };
 }

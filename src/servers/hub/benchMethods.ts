@@ -1,4 +1,3 @@
-/** The methods of both bench contracts, as the use cases describe them, for whoever serves a hub here. */
 import { groupBy } from '../../base/collect';
 import { faultReason } from '../http/loopbackServer';
 import { ConnectionStreams } from './connectionStreams';
@@ -24,25 +23,22 @@ export type Audience =
 
 export type Change = 'join' | 'leave';
 
-/** What the bench methods work on. */
 export interface BenchContext {
   readonly deliveries: Deliveries;
   readonly contracts: Contracts;
-  /** Of a chat beside the contracts: something to try sessions with. */
   readonly chat: ChatRooms;
-  /** What a client reads of a call that failed; absent: the words of ASP.NET Core. */
+  /** Error text of a failed call; default as in ASP.NET Core. */
   errorOf?(message: Envelope): string;
-  /** Hands a message to everybody in the audience. @returns false when it cannot be said in a protocol of theirs */
+  /** @returns false when the message has no form in a receiver's protocol */
   send(caller: BenchCaller, frames: FrameSource, audience: Audience): boolean;
-  /** Calls a client from the hub; a delivery is what the knobs act on. */
+  /** @param isDelivery whether the knobs act on it */
   call(client: BenchCaller, frame: Buffer, isDelivery: boolean): void;
-  /** Whether the group has been joined or left, at once or once that is known. */
   changeGroup(client: BenchCaller, group: string, change: Change): boolean | Promise<boolean>;
 }
 
 /**
- * `failed` is an exception in the method, `unbound` an argument of the wrong type; `streams` means that
- * items and the completion follow later.
+ * `failed`: an exception in the method. `unbound`: an argument of the wrong type. `streams`: the completion
+ * follows later.
  */
 type Outcome =
   | { readonly result: unknown }
@@ -64,14 +60,13 @@ interface BenchMethod {
   readonly argumentCount: number;
   readonly streams?: 1;
   readonly isStreaming?: true;
-  /** Its callbacks are the deliveries that the knobs act on. */
   readonly delivers?: true;
   readonly run: Run;
 }
 
 const maxGroupNameLength = 1024;
 
-/** Hands the caller's dictionary to `RecordLatency` of the receivers, byte for byte. */
+/** Sends the caller's dictionary to `RecordLatency`, byte for byte. */
 const delivered =
   (action: DeliverAction): Run =>
   (context, caller, message) => {
@@ -90,7 +85,7 @@ const delivered =
     return context.send(caller, frames, audience) ? 'done' : 'failed';
   };
 
-/** The same in the newer contract: ticks and payload, behind the receiver where there is one, go to `Measure`. */
+/** Sends ticks and payload to `Measure`. */
 const measured =
   (action: DeliverAction): Run =>
   (context, caller, message) => {
@@ -111,7 +106,6 @@ const measured =
     return context.send(caller, frames, audience) ? 'done' : 'failed';
   };
 
-/** @param receiver id or name of who is not known by the action alone */
 function audienceOf({ to }: DeliverAction, receiver: string, { id }: BenchCaller): Audience {
   switch (to) {
     case 'caller':
@@ -125,7 +119,6 @@ function audienceOf({ to }: DeliverAction, receiver: string, { id }: BenchCaller
   }
 }
 
-/** @param callback of the caller when it is done; absent: none */
 const membership =
   (callback: string | undefined, change: Change): Run =>
   (context, caller, message) => {
@@ -144,7 +137,6 @@ const membership =
     return typeof changed === 'boolean' ? answer(changed) : changed.then(answer);
   };
 
-/** Items are the deliveries of streams, and the count that answers an upload; the call itself causes none. */
 const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'contract'>>> = {
   both: {
     argumentCount: 1,
@@ -161,7 +153,6 @@ const streaming: Readonly<Record<StreamDirection, Omit<BenchMethod, 'name' | 'co
     streams: 1,
     run: (context, caller, message) => streamed(streamsOf(context, caller).start(message, 0, 0)),
   },
-  /** Gives the dictionary back a number of times, numbered, one item each time the delay is over. */
   download: {
     argumentCount: 3,
     isStreaming: true,
@@ -217,7 +208,6 @@ function methodsOf({ name, measureName, action }: HubMethod): BenchMethod[] {
   }
 }
 
-/** Hands the message, under a number of its own, to all in the room, its author as well. */
 const post: Run = (context, caller, message) => {
   const { protocol } = caller;
   const room = protocol.text(message.argument(0));
@@ -243,7 +233,7 @@ const history: Run = (context, caller, message) => {
 const acknowledge: Run = (_context, caller, message) =>
   caller.protocol.text(message.argument(0)) === undefined ? 'unbound' : 'done';
 
-/** A chat of rooms, in all contracts. */
+/** A small chat, to try sessions with. */
 const chatMethods: readonly BenchMethod[] = [
   { name: 'JoinRoom', contract: 'both', argumentCount: 1, run: membership(undefined, 'join') },
   { name: 'SendMessage', contract: 'both', argumentCount: 2, delivers: true, run: post },
@@ -252,15 +242,13 @@ const chatMethods: readonly BenchMethod[] = [
   { name: 'LeaveRoom', contract: 'both', argumentCount: 1, run: membership(undefined, 'leave') },
 ];
 
-/** Methods by name in lower case, those of all contracts. */
 const byName = groupBy([...hubMethods().flatMap(methodsOf), ...chatMethods], ({ name }) =>
   name.toLowerCase(),
 );
 
-/** Contracts that a hub has: the names they share have different numbers of arguments. */
 export type Contracts = BenchMethod['contract'];
 
-/** The method a client calls, its name in any case; undefined when the hub has none of that name. */
+/** Methods of both contracts may share a name, and differ in their number of arguments. */
 function benchMethod(message: Envelope, contracts: Contracts): BenchMethod | undefined {
   const { target, argumentCount } = message;
   const named = (byName.get(target.toLowerCase()) ?? []).filter(
@@ -281,7 +269,6 @@ const errorTexts = {
     `Failed to invoke '${name}' due to an error on the server. HubException: Method does not exist.`,
 };
 
-/** Why a call is refused before its method runs; undefined when it is not. */
 function refusalOf(message: Envelope, method: BenchMethod): string | undefined {
   const { name, isStreaming = false, streams = 0 } = method;
   if (message.argumentCount !== method.argumentCount) return errorTexts.unbound(name);
@@ -292,7 +279,6 @@ function refusalOf(message: Envelope, method: BenchMethod): string | undefined {
   return `${errorTexts.failed(name)} HubException: ${why}`;
 }
 
-/** Runs an invocation and, when it carries an id, sends its completion once it is over. */
 export function invoke(context: BenchContext, caller: BenchCaller, message: Envelope): void {
   const { target, invocationId } = message;
   const { protocol } = caller;
@@ -311,7 +297,6 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: Enve
           : 'error' in outcome
             ? failed(outcome.error)
             : protocol.resultFrame(invocationId, outcome.result);
-    // Behind its delivery, which may be delayed.
     if (delivers) context.deliveries.send(caller, completion);
     else caller.write(completion);
   };
@@ -326,25 +311,21 @@ export function invoke(context: BenchContext, caller: BenchCaller, message: Enve
   else complete(outcome);
 }
 
-/** A message in a room of a small chat. */
 interface ChatMessage {
   readonly id: string;
-  /** Whatever the client says: a name or a number. */
   readonly author: unknown;
   readonly text: string;
 }
 
-/** Of each room: its latest messages. */
 export const maxHistoryMessages = 100;
-/** Larger ones are passed on, and stand in no history. */
+/** Larger messages are delivered, but not remembered. */
 const largestBytes = 4096;
-/** Of all rooms together, each message with what stands around it; the rooms that nobody has written to for longest go first. */
+/** Of all rooms; the rooms that were silent for longest are forgotten first. */
 export const maxHistoryBytes = 16 * 1024 * 1024;
 const envelopeBytes = 256;
 
 interface Room {
   readonly messages: ChatMessage[];
-  /** Of each message. */
   readonly sizes: number[];
 }
 
@@ -353,7 +334,6 @@ export class ChatRooms {
   private count = 0;
   private bytes = 0;
 
-  /** @param draftBytes of author and text as they came */
   post(room: string, author: unknown, text: string, draftBytes: number): ChatMessage {
     const message = { id: String((this.count += 1)), author, text };
     const isScalar = author === null || typeof author !== 'object';
@@ -364,7 +344,6 @@ export class ChatRooms {
 
   private remember(name: string, message: ChatMessage, bytes: number): void {
     const room = this.rooms.get(name) ?? { messages: [], sizes: [] };
-    // A map has its entries in the order in which they were set.
     this.rooms.delete(name);
     this.rooms.set(name, room);
     room.messages.push(message);
@@ -381,7 +360,6 @@ export class ChatRooms {
     }
   }
 
-  /** The latest first. */
   history(room: string, count: number): ChatMessage[] {
     const latest = Math.max(0, Math.min(maxHistoryMessages, Math.floor(count)));
     return latest === 0 ? [] : (this.rooms.get(room)?.messages ?? []).slice(-latest).reverse();

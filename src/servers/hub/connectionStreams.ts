@@ -5,17 +5,14 @@ import type { ServerProtocol } from '../hubProtocol/serverProtocol';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
 
-/** One `StreamingEcho` or `StreamingUpload` call that has not completed. */
+/** An open `StreamingEcho` or `StreamingUpload` call. */
 class UpStream {
-  /** Copies of the items to give back; the first one is waiting its delay, the others their turn. */
   readonly waiting: Buffer[] = [];
   timer: NodeJS.Timeout | undefined;
-  /** The delay of the first item ended while the hub was held. */
   isDue = false;
-  /** The completion to send behind the last item; present once the client has ended its upload. */
   ending: Buffer | undefined;
 
-  /** @param counted items of a call that only counts them; undefined when they go back */
+  /** @param counted of `StreamingUpload`; undefined for `StreamingEcho` */
   constructor(
     readonly id: string,
     readonly streamId: string,
@@ -24,21 +21,20 @@ class UpStream {
   ) {}
 }
 
-/** Longest error text of an upload that its answer repeats. */
 const maxErrorChars = 4096;
 const repeatable = (error = ''): string | undefined =>
   error.length > maxErrorChars ? 'The error text is too long to be repeated.' : error || undefined;
 
 const maxStreams = 1000;
-/** `StreamBufferCapacity` of ASP.NET Core, 10, and the item whose delay is running. */
+/** `StreamBufferCapacity` of ASP.NET Core, 10, and the first item. */
 const maxWaitingItems = 11;
-/** Of all streams of a connection together, or one larger item. */
+/** Per connection, or one larger item. */
 const maxWaitingBytes = 256 * 1024;
 
 const streamingFailed = 'An error occurred on the server while streaming results. HubException:';
 const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on the server.";
 
-/** Too many items that wait make it {@link isFull}: nothing more is read from the connection until there is room. */
+/** Streams of one connection; while {@link isFull}, nothing more is read from it. */
 export class ConnectionStreams implements OpenStreams {
   private readonly calls = new Map<string, UpStream>();
   private readonly uploads = new Map<string, UpStream>();
@@ -55,14 +51,13 @@ export class ConnectionStreams implements OpenStreams {
     return this.fullStreams > 0 || this.waitingBytes > maxWaitingBytes;
   }
 
-  /** Gives items back after `delayMs` each or, with `counted` 0, their number. @returns the error that refuses it */
+  /** @returns the error that refuses the call */
   start(message: Envelope, delayMs: number, counted?: number): string | undefined {
     const { invocationId: id = '', streamIds: [streamId = ''] = [] } = message;
-    // Nobody waits for the number: the items of an unknown stream are ignored.
     if (counted !== undefined && message.invocationId === undefined) return undefined;
     const refusal = this.refusal(id);
     if (refusal !== undefined) return refusal;
-    // ASP.NET Core hands the id to the later call, and the earlier one never ends.
+    // In ASP.NET Core the earlier call would never end.
     if (this.uploads.has(streamId)) return `Stream ID '${streamId}' is already in use.`;
     const stream = new UpStream(id, streamId, delayMs, counted);
     this.calls.set(id, stream);
@@ -70,7 +65,7 @@ export class ConnectionStreams implements OpenStreams {
     return undefined;
   }
 
-  /** Sends `items` copies, each `delayMs` after the one before was due. @returns the error that refuses it */
+  /** @returns the error that refuses the call */
   startDownload(asked: Download): string | undefined {
     const { id } = asked;
     const refusal = this.refusal(id);
@@ -84,7 +79,6 @@ export class ConnectionStreams implements OpenStreams {
     return undefined;
   }
 
-  /** Takes a stream item, the completion of an upload, or a cancellation; unknown ids are ignored. */
   receive(message: Envelope): void {
     const id = message.invocationId ?? '';
     if (message.type === hubMessageType.cancelInvocation) {
@@ -158,14 +152,12 @@ export class ConnectionStreams implements OpenStreams {
     this.waitingBytes -= item.length;
     if (stream.waiting.length === maxWaitingItems) this.fullStreams--;
     this.deliveries.deliver(this.connection, this.protocol.streamItemFrame(stream.id, item));
-    // A client that does not read may have been closed by this.
     if (!this.calls.has(stream.id)) return;
     if (stream.waiting.length > 0) this.delay(stream);
     else if (stream.ending !== undefined) this.finish(stream, stream.ending);
     if (wasFull) this.connection.resumeReading();
   }
 
-  /** No further items: the call completes behind those that are waiting. */
   private endUpload(stream: UpStream, error: string | undefined): void {
     this.uploads.delete(stream.streamId);
     stream.ending = this.endingOf(stream, error);
@@ -186,7 +178,7 @@ export class ConnectionStreams implements OpenStreams {
   private finish(stream: UpStream, completion: Buffer): void {
     clearTimeout(stream.timer);
     this.calls.delete(stream.id);
-    // After its end an upload's id may belong to another call.
+    // The id of an ended upload may be in use again.
     if (stream.ending === undefined) this.uploads.delete(stream.streamId);
     for (const item of stream.waiting) this.waitingBytes -= item.length;
     stream.waiting.length = 0;
@@ -205,10 +197,7 @@ interface Download {
 const burst = 64;
 const retryMs = 2;
 
-/**
- * One `StreamingDownload` call: item k is due k × delay after the call, however late the ones before
- * were, and leaves when the client has read enough of what it was sent.
- */
+/** A `StreamingDownload` call: item k is due k × delay after the call, and waits while the client does not read. */
 class DownloadStream {
   private readonly startMs = performance.now();
   private sent = 0;
@@ -248,7 +237,7 @@ class DownloadStream {
     for (let count = 0; this.sent < items; count++) {
       const waitMs = this.startMs + this.sent * Math.max(0, delayMs) - performance.now();
       if (waitMs > 0) {
-        // Timers may be early by a part of a millisecond: the time is asked again.
+        // Timers may be early by a fraction of a millisecond.
         this.timer = setTimeout(this.send, Math.ceil(waitMs));
         return;
       }

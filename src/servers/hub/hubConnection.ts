@@ -18,7 +18,6 @@ export interface ConnectionHost {
   readonly maxUnreadBytes: number;
   readonly keepAliveMs: number;
   readonly clientTimeoutMs: number;
-  /** While true, no input is read. */
   readonly isHeld: boolean;
   readonly tickMs: number;
   onOpened(connection: HubConnection): void;
@@ -35,15 +34,12 @@ export interface OpenStreams {
   dispose(): void;
 }
 
-/** Text of .NET for unexplained failures. */
 const closedWithError = 'Connection closed with an error.';
 
-/** One client on any transport: handshake, message splitting, keep-alive, close. */
 export class HubConnection implements TransportOwner {
   groups: Set<string> | undefined;
   streams: OpenStreams | undefined;
   invocations = 0;
-  /** JSON until the handshake has chosen. */
   protocol: ServerProtocol = jsonProtocol;
   private state: 'handshake' | 'open' | 'closing' = 'handshake';
   private rest: ByteRest | undefined;
@@ -108,7 +104,6 @@ export class HubConnection implements TransportOwner {
     this.transport.pause();
   }
 
-  /** Reads what arrived while the hub was held or the client's streams were full. */
   resumeReading(): void {
     this.lastSeenMs = this.host.tickMs;
     while (this.inbox !== undefined && !this.mayNotRead) {
@@ -119,7 +114,6 @@ export class HubConnection implements TransportOwner {
     if (!this.mayNotRead) this.transport.resume();
   }
 
-  /** While true, nothing more is read. */
   protected get isFull(): boolean {
     return this.streams?.isFull === true;
   }
@@ -279,7 +273,6 @@ export class HubConnection implements TransportOwner {
   }
 }
 
-/** The caller of a bench method; `write` answers it. */
 export type BenchCaller = Pick<
   HubConnection,
   'id' | 'protocol' | 'streams' | 'write' | 'isBehind' | 'resumeReading'

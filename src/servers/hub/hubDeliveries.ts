@@ -28,10 +28,8 @@ export type Deliveries = Pick<HubDeliveries, 'isHeld' | 'startStallClock' | 'del
 const maxWaitingBytes = 128 * 1024 * 1024;
 const waitingOverheadBytes = 64;
 const spinMs = 0.75;
-/** Timer granularity with a capacity. */
 const coarseMs = 2;
 
-/** Drops, duplicates, delays and stalls deliveries as the knobs say. */
 export class HubDeliveries {
   readonly counts: DeliveryCounts = { deliveries: 0, dropped: 0, duplicated: 0 };
   private readonly delayMs: number;
@@ -39,9 +37,7 @@ export class HubDeliveries {
   private readonly dupEvery: number;
   private readonly capacity: HubCapacity | undefined;
   private readonly isDirect: boolean;
-  /** Next free turn under a capacity. */
   private freeMs = -Infinity;
-  // All delays are equal, so the queue is ordered by due time.
   private waiting: Waiting[] = [];
   private head = 0;
   private waitingBytes = 0;
@@ -178,7 +174,6 @@ export class HubDeliveries {
       this.waitingBytes -= first.frame.length + waitingOverheadBytes;
       first = this.waiting[++this.head];
     }
-    // Trimmed when half is sent: constant cost per entry.
     if (this.head * 2 > this.waiting.length) {
       this.waiting = this.waiting.slice(this.head);
       this.head = 0;

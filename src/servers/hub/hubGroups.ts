@@ -9,7 +9,6 @@ export const tooManyGroupsText = 'A connection may be in at most 10,000 groups o
 export const canJoin = ({ groups }: GroupMember, group: string): boolean =>
   groups === undefined || groups.size < maxGroupsPerConnection || groups.has(group);
 
-/** Sets by key, without empty sets. */
 export class SetsByKey<Member> {
   private readonly sets = new Map<string, Set<Member>>();
 
@@ -30,7 +29,6 @@ export class SetsByKey<Member> {
   }
 }
 
-/** Members by group name. */
 export class HubGroups<Member extends GroupMember> {
   private readonly members = new SetsByKey<Member>();
 
@@ -60,7 +58,6 @@ export interface HubMember extends GroupMember {
   readonly userId: string | undefined;
 }
 
-/** Clients of one hub by id, user and group. */
 export class HubClients<Client extends HubMember> {
   readonly clients = new Map<string, Client>();
   readonly groups = new HubGroups<Client>();

@@ -46,7 +46,6 @@ const letterN = 0x6e;
 
 const messageTail = Buffer.from('}\x1e');
 
-/** JSON as it is handed on, byte for byte; what stands around it differs between generations of SignalR. */
 export class JsonProtocol extends ServerProtocol {
   readonly name = 'json';
 
@@ -55,7 +54,7 @@ export class JsonProtocol extends ServerProtocol {
     return separator < 0 ? 'incomplete' : separator + 1;
   }
 
-  /** Members in any order; unknown ones are skipped. Undefined also with both a result and an error. */
+  /** Unknown members are skipped; a result beside an error is invalid. */
   read(bytes: Buffer, start: number, behind: number): Envelope | undefined {
     const end = behind - 1;
     const open = skipSpace(bytes, start);
@@ -66,7 +65,6 @@ export class JsonProtocol extends ServerProtocol {
       const key = bytes.toString('latin1', keyStart + 1, Math.min(keyEnd - 1, keyStart + 16));
       members.areValid &&= readMember(message, key, valueStart, valueEnd);
     };
-    // Arguments may be long: they are gone through once.
     const skip: Skip = (_bytes, at, _end, depth, keyStart, keyEnd) => {
       if (bytes[at] !== openBracket || !isArguments(bytes, keyStart, keyEnd))
         return skipValue(bytes, at, end, depth);
@@ -128,7 +126,7 @@ export const jsonProtocol: ServerProtocol = new JsonProtocol(opcode.text, encode
   itemTail: messageTail,
 });
 
-/** JSON text of a value from MessagePack, as .NET writes it: bytes as base64, integers digit by digit. */
+/** MessagePack values as .NET writes them: bytes as base64, integers exactly. */
 export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (value instanceof MessagePackExtension) return toJson(value.data);
@@ -155,7 +153,6 @@ function readMember(message: Envelope, key: string, start: number, end: number):
   const { bytes } = message;
   switch (key) {
     case 'type':
-      // A longer one is none, whatever its beginning says.
       message.type = end - start > 16 ? NaN : Number(bytes.toString('latin1', start, end));
       return Number.isInteger(message.type);
     case 'target':
@@ -311,7 +308,6 @@ export const messagePackProtocol: ServerProtocol = new MessagePackProtocol(
     invocationHead: (target) =>
       Buffer.concat([Buffer.from([0x96, 0x01, 0x80, nil]), encodeText(target)]),
     pairHead: arrayHead(2),
-    // No streams.
     invocationTail: arrayHead(0),
     itemHead: (id) => Buffer.concat([Buffer.from([0x94, 0x02, 0x80]), encodeText(id)]),
     itemTail: nothing,
@@ -339,14 +335,14 @@ export const handshakeTimedOut = 'Handshake was canceled.';
 
 const maxShown = 64;
 
-/** The protocol of a handshake request, or why it is refused, in the words of ASP.NET Core. */
+/** @returns the protocol, or the refusal in the words of ASP.NET Core */
 export function negotiateProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
   const { protocol, version } = objectIn(text) ?? {};
   if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
   const shown = protocol.slice(0, maxShown);
   const spoken = findProtocol(protocol.toLowerCase());
   if (spoken === undefined) return `The protocol '${shown}' is not supported.`;
-  // Version 2 stands for stateful reconnect, which is never offered here.
+  // Version 2 is stateful reconnect, which is not offered.
   if (Number(version) > 1)
     return `The server does not support version ${Number(version)} of the '${shown}' protocol.`;
   return spoken.isText || carriesBinary
@@ -354,7 +350,7 @@ export function negotiateProtocol(text: string, carriesBinary: boolean): ServerP
     : `Cannot use the '${spoken.name}' protocol on the current transport. The transport does not support 'Binary' transfer format.`;
 }
 
-/** The refused handshake, which is JSON text in every protocol. */
+/** JSON in every protocol. */
 export const handshakeErrorFrame = (error: string): Buffer =>
   jsonProtocol.frame(Buffer.from(`${JSON.stringify({ error })}\x1e`, 'utf8'));
 
@@ -374,7 +370,6 @@ export function encodeOncePerProtocol(
   };
 }
 
-/** @param sent protocol in which the argument list came */
 export function invocationFrames(sent: ServerProtocol, target: string, args: Buffer): FrameSource {
   return encodeOncePerProtocol((name) => {
     if (name === sent.name) return sent.invocationFrame(target, args);
@@ -383,7 +378,7 @@ export function invocationFrames(sent: ServerProtocol, target: string, args: Buf
     try {
       return protocol.invocationFrame(target, protocol.encodeArguments(sent.value(args)));
     } catch (error) {
-      // MessagePack has maps that no other protocol can say.
+      // JSON cannot express every map of MessagePack.
       if (error instanceof HubMessageError) return undefined;
       throw error;
     }

@@ -1,35 +1,31 @@
-/** The SignalR hub protocol as servers speak it, in JSON and MessagePack. */
 import { callbacks } from '../../base/message';
 import type { Envelope } from '../../wire/message/envelope';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import type { ByteRest } from '../../wire/socket/frameReader';
 import { opcode, serverHeaderLength } from '../../wire/socket/frame';
 
-/** A whole number as a .NET `long`; undefined when it is none. */
+/** Undefined outside of the range of a .NET `long`. */
 export const toInt64 = (value: bigint): bigint | undefined =>
   BigInt.asIntN(64, value) === value ? value : undefined;
 
-/** What stands around arguments and items that are sent on byte for byte. */
 interface EnvelopeParts {
   readonly invocationHead: (target: string) => Buffer;
-  /** Begins a list of two arguments. */
   readonly pairHead: Buffer;
   readonly invocationTail: Buffer;
   readonly itemHead: (invocationId: string) => Buffer;
   readonly itemTail: Buffer;
 }
 
-/** Payloads stay bytes on their way; only for a receiver of the other protocol they are read as values and written anew. */
+/** Payloads stay bytes, unless the receiver speaks the other protocol. */
 export abstract class ServerProtocol {
   abstract readonly name: 'json' | 'messagepack';
   readonly isText: boolean;
-  /** The accepted handshake, which is JSON in every protocol. */
+  /** JSON in every protocol. */
   readonly handshakeFrame: Buffer;
   readonly pingFrame: Buffer;
   private readonly recordLatencyHead: Buffer;
   private readonly measureHead: Buffer;
 
-  /** @param encode one message without a payload of a client, with what marks its end or its length */
   constructor(
     private readonly code: number,
     private readonly encode: (message: HubMessage) => Buffer,
@@ -45,40 +41,34 @@ export abstract class ServerProtocol {
     ]);
   }
 
-  /**
-   * Position in `data` behind the message that begins with `rest`, if that is there, and goes on at
-   * `start`; `incomplete` when the data ends before it, `invalid` when it can never be one.
-   */
+  /** End in `data` of the message that begins with `rest` and goes on at `start`. */
   abstract messageEnd(
     rest: ByteRest | undefined,
     data: Buffer,
     start: number,
     maxBytes: number,
   ): number | 'incomplete' | 'invalid' | 'tooLong';
-  /** Reads the envelope of a whole message with what marks its end; undefined when it is malformed. */
   abstract read(bytes: Buffer, start: number, end: number): Envelope | undefined;
 
-  /** Whether the value binds to a dictionary in .NET: an object, or null. */
+  /** An object or null, which bind to a dictionary in .NET. */
   abstract isDictionary(value: Buffer): boolean;
   abstract isNull(value: Buffer): boolean;
-  /** The value as a .NET `long`, exactly; undefined when it does not bind to one. */
+  /** A .NET `long`; undefined when the value does not bind to one. */
   abstract wideInteger(value: Buffer): bigint | undefined;
   abstract text(value: Buffer): string | undefined;
-  /** The text under `key` in a dictionary, the last one if it is repeated; undefined without. */
   abstract member(dictionary: Buffer, key: string): string | undefined;
-  /** @throws HubMessageError when the bytes are not a value after all */
+  /** @throws HubMessageError for invalid bytes */
   abstract value(bytes: Buffer): unknown;
   abstract encodeArguments(values: unknown): Buffer;
-  /** A dictionary with its number, in hexadecimal, before its other members. */
+  /** Adds the hexadecimal number as the first member. */
   abstract numberedItem(dictionary: Buffer, number: number): Buffer;
 
-  /** The value as a .NET `int`; undefined when it does not bind to one. */
+  /** A .NET `int`; undefined when the value does not bind to one. */
   integer(value: Buffer): number | undefined {
     const wide = this.wideInteger(value);
     return wide === undefined || BigInt.asIntN(32, wide) !== wide ? undefined : Number(wide);
   }
 
-  /** @param args the whole list */
   invocationFrame(target: string, args: Buffer): Buffer {
     const { invocationHead, invocationTail } = this.envelopeParts;
     const isUsual = target === callbacks.recordLatency;
@@ -89,7 +79,7 @@ export abstract class ServerProtocol {
     );
   }
 
-  /** Calls `Measure` with the last two arguments of a list, up to its end. */
+  /** @param args the last two arguments, without the head of their list */
   measureFrame(args: Buffer): Buffer {
     return this.frameAround(this.measureHead, args, this.envelopeParts.invocationTail);
   }
@@ -110,7 +100,7 @@ export abstract class ServerProtocol {
     return this.encodedFrame({ type: hubMessageType.invocation, target, arguments: args });
   }
 
-  /** Completion with a result; null is what the .NET server sends for void. */
+  /** .NET sends a null result for void. */
   resultFrame(invocationId: string, result: unknown): Buffer {
     return this.encodedFrame({ type: hubMessageType.completion, invocationId, result });
   }
@@ -136,11 +126,6 @@ export abstract class ServerProtocol {
     return this.frame(this.encode(message));
   }
 }
-
-/**
- * WebSocket messages as the server sends them: one unmasked final frame (RFC 6455, 5.2), ready for any
- * number of sockets.
- */
 
 const final = 0x80;
 const nothing = Buffer.alloc(0);
@@ -185,5 +170,4 @@ export function payloadStart(frame: Buffer): number {
   return marker < 126 ? 2 : marker === 126 ? 4 : 10;
 }
 
-/** For transports that frame otherwise. */
 export const framePayload = (frame: Buffer): Buffer => frame.subarray(payloadStart(frame));

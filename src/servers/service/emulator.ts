@@ -1,4 +1,3 @@
-/** What both emulators share: keys and tokens, routes, quotas and calls of upstream handlers. */
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
 import {
   ConnectionServer,
@@ -78,7 +77,6 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Counts the connections of clients and app servers against the limits of the resource. */
 export class ConnectionQuota {
   refused = 0;
   private used = 0;
@@ -136,7 +134,6 @@ interface TokenCheckOptions {
 }
 
 const maxTokenChars = 4096;
-/** So many accepted tokens are cached, so that the next request with one costs no HMAC. */
 const maxRemembered = 10_000;
 const algorithms = ['HS256', 'HS512'];
 const toleranceMs = 30_000;
@@ -193,7 +190,6 @@ export class TokenCheck {
     }
   }
 
-  /** @param urls the URL of the request under each name of this server */
   async check(token: string | undefined, urls: readonly string[]): Promise<TokenOutcome> {
     if (token === undefined || token === '') return refused('An access token is required.');
     if (token.length > maxTokenChars)
@@ -218,7 +214,6 @@ export class TokenCheck {
       try {
         const { payload } = await compactVerify(token, key, { algorithms });
         const outcome = readClaims(payload);
-        // The keys may have been rotated meanwhile.
         if (!('status' in outcome) && keys === this.keys) this.remember(token, outcome);
         return outcome;
       } catch (error) {

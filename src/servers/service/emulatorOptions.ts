@@ -1,7 +1,6 @@
 import { ExpectedError } from '../../base/expectedError';
 import type { ServiceSize } from '../../base/serviceTraits';
 
-/** Stands in for Microsoft Entra ID in tests. */
 export type SignInCheck = (token: string) => 'accepted' | 'unauthorized' | 'forbidden';
 
 export interface QuotaOptions {
@@ -22,7 +21,6 @@ export interface EmulatorOptions extends QuotaOptions {
 /** Where events of serverless clients go; `{hub}`, `{category}` and `{event}` are placeholders. */
 export interface UpstreamTemplate {
   readonly url: string;
-  /** Comma-separated; absent or `*` means all. */
   readonly hubs?: string;
   readonly categories?: string;
   readonly events?: string;

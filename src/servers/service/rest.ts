@@ -1,4 +1,3 @@
-/** What the REST APIs of both services share. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import {
@@ -22,7 +21,6 @@ export interface RestHost<Hub> extends Pick<
 
 export interface RestCall<Hub> {
   readonly hub: Hub;
-  /** Names in the path, decoded; empty where the path has none. */
   readonly names: Readonly<Record<PathName, string>>;
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;
@@ -49,7 +47,6 @@ interface RestErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A refused call. */
 export class RestError extends Error {
   constructor(
     readonly status: number,
@@ -235,14 +232,12 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
   const everyone: Receivers<Client, Hub> = ({ hub }) => hub.clients.values();
   const inGroup: Receivers<Client, Hub> = ({ hub, names }) => hub.inGroup(names.group);
   const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.withUserId(names.user);
-  // An unknown connection is no error.
   const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.withIds([names.connection]);
   const closing =
     (receivers: Receivers<Client, Hub>, answer = noContent): Run<Hub, Host> =>
     (call) => {
       const isWanted = wantedBy(call);
       const reason = call.query.get('reason') ?? undefined;
-      // Closing removes clients from the set.
       for (const client of [...receivers(call)]) if (isWanted(client)) close(client, reason);
       return answer;
     };
@@ -303,7 +298,6 @@ export function joinGroup<Client extends HubMember>(
   if (!groups.join(client, group)) throw invalid(tooManyGroupsText);
 }
 
-/** @param read undefined when the fields are no handler. @param form describes one handler, for people */
 export function handlerRoutes<Client extends HubMember, Handler>(
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,
   form: string,
@@ -326,7 +320,6 @@ export function handlerRoutes<Client extends HubMember, Handler>(
   ];
 }
 
-/** Reads one handler, or a list of them in `handlers`. */
 function readHandlers<Handler>(
   body: unknown,
   read: (fields: Readonly<Record<string, unknown>>) => Handler | undefined,

@@ -30,7 +30,6 @@ const maxSockets = 256;
 const maxHubs = 1000;
 const maxHandlers = 100;
 
-/** Event handlers by hub, and the requests that call them over kept-alive sockets. */
 export class UpstreamHandlers<Handler> {
   private readonly registered = new Map<string, readonly Handler[]>();
   private readonly agents = new SocketAgents({ insecureTls: false }, maxSockets);
@@ -58,7 +57,6 @@ export class UpstreamHandlers<Handler> {
     return undefined;
   }
 
-  /** @returns false when the hub had none */
   unregister(hub: string): boolean {
     return this.registered.delete(hub);
   }
@@ -67,7 +65,6 @@ export class UpstreamHandlers<Handler> {
     this.agents.destroy();
   }
 
-  /** Why a handler is refused; undefined accepts it. */
   protected problemOf(_handler: Handler, _hub: string): Promise<string | undefined> {
     return Promise.resolve(undefined);
   }
@@ -137,7 +134,6 @@ export function fillUrlTemplate(template: string, values: Texts): URL | UrlRefus
     text.replace(/\{(\w+)\}/g, (place, name: string) =>
       Object.hasOwn(values, name) ? encodedText(values[name]!) : place,
     );
-  // Scheme and host hold no placeholder.
   const [path = ''] = template.split(/[?#]/, 1);
   for (const segment of path.split(/[/\\]/)) {
     const filled = fill(segment);

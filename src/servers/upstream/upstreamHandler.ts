@@ -1,4 +1,4 @@
-/** The side of the application: answers the events that a service sends over HTTP. */
+/** Event handler of an application: answers events that the services send over HTTP. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Endpoint, ServiceAccess, ServicePass } from '../../base/endpoint';
 import { callbacks } from '../../base/message';
@@ -20,13 +20,12 @@ import {
   guardAsync,
 } from '../http/loopbackServer';
 
-/** Longest event; the services carry at most 1 MB, in JSON of Web PubSub a third more for base64. */
+/** The services carry 1 MB; JSON of Web PubSub a third more, for base64. */
 const maximumBodyBytes = 2 * 1024 * 1024;
 
 export interface UpstreamHandlerOptions {
   readonly endpoint: Endpoint;
   readonly service: ServiceAccess;
-  /** Under which a service elsewhere reaches the handler: that of a tunnel. */
   readonly publicHost?: string | undefined;
 }
 
@@ -37,8 +36,7 @@ interface UpstreamHandler {
 }
 
 /**
- * Serves the application's side of both services on loopback: what clients send comes as HTTP requests,
- * and is answered as the bench methods of a hub are.
+ * Answers events as the bench methods of a hub would.
  * @param port 0 takes any free one
  * @param onProblem gets why an event was not answered as it should be
  * @throws ExpectedError `port-taken` or `port-refused`
@@ -68,7 +66,7 @@ export async function upstreamHandler(
     answer: (request, response) => {
       const { method, headers } = request;
       const header = (name: string): string => String(headers[name] ?? '');
-      // The handshake against abuse: this handler agrees to get events from whoever can sign them.
+      // Abuse protection of CloudEvents: events are authenticated by signature.
       if (method === 'OPTIONS') {
         reply(response, 200, '', { 'WebHook-Allowed-Origin': '*' });
         return;
@@ -106,8 +104,8 @@ interface Answer {
 }
 
 /**
- * Answers an event of Azure SignalR Service in serverless mode: the bench methods, by REST calls where a hub
- * would call its clients. Source: "Upstream endpoints", heading "Request header" and below.
+ * Azure SignalR Service in serverless mode: bench methods, by REST calls. Source: "Upstream endpoints", heading
+ * "Request header" and below.
  */
 async function answerHubEvent(
   { header, body }: Event,
@@ -141,7 +139,6 @@ async function answerHubEvent(
 function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
   try {
     const span = { start: 0, end: body.length, next: body.length };
-    // In JSON the separator may be missing at the end.
     if (codec.protocol !== 'json' || body.at(-1) === 0x1e) codec.find(body, 0, body.length, span);
     const message = codec.read(body, span.start, span.end);
     return message?.type === hubMessageType.invocation ? message : undefined;
@@ -151,7 +148,6 @@ function invocationIn(codec: HubCodec, body: Buffer): Invocation | undefined {
   }
 }
 
-/** What a bench method does: an answer to the caller, or a call of the REST API. */
 type Action =
   | { readonly result: string }
   | ((calls: RestCalls) => Promise<ServiceFailure | undefined>);
@@ -196,8 +192,8 @@ function receiverOf(
 }
 
 /**
- * Answers an event of Azure Web PubSub: what a client sends goes back to it, everything else is let be.
- * Source: "CloudEvents extension for Azure Web PubSub", heading "Events".
+ * Azure Web PubSub: echoes messages of clients. Source: "CloudEvents extension for Azure Web PubSub", heading
+ * "Events".
  */
 function answerCloudEvent({ header, body }: Event): Answer {
   const isMessage = header('ce-type').startsWith('azure.webpubsub.user.') && body.length > 0;
@@ -207,9 +203,8 @@ function answerCloudEvent({ header, body }: Event): Answer {
 }
 
 /**
- * Whether a service has signed an event: `sha256=<hex>` for each of its keys, separated by commas, over
- * the id of the connection. The services differ in the case of the digits.
- * @param accessKey undefined where somebody has signed in instead: nothing can be checked then
+ * Checks `sha256=<hex>`, for each key and comma-separated, over the connection id.
+ * @param accessKey undefined where an identity signs in: no check is possible
  */
 function isSigned(header: string, connectionId: string, accessKey: string | undefined): boolean {
   if (accessKey === undefined) return true;

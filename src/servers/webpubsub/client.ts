@@ -1,4 +1,3 @@
-/** Clients of Web PubSub, and what is on its way to them. */
 import { inBackground } from '../../base/async';
 import { faultReason } from '../http/loopbackServer';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -33,49 +32,45 @@ import { Permissions } from './permissions';
 import type { PubSubUpstream } from './pubSubUpstream';
 import { opcode } from '../../wire/socket/frame';
 
-/** With what a client is let in. */
 export interface Admission {
   readonly userId: string | undefined;
   readonly roles: readonly string[];
   readonly groups: readonly string[];
-  /** The answer to `Sec-WebSocket-Protocol`, also when it is none of the service's. */
+  /** The answer to `Sec-WebSocket-Protocol`, which may be none of the service's. */
   readonly protocolName: string | undefined;
   readonly subprotocol: Subprotocol | undefined;
   readonly connectionState: string | undefined;
 }
 
-/** The emulator, as its parts see it. */
 export interface PubSubHost extends RestHost<PubSubHub> {
   readonly tickMs: number;
   readonly upstream: PubSubUpstream;
   readonly allowAnonymous: boolean;
   onMessage(client: PubSubClient, message: ClientMessage): void;
   onRawFrame(client: PubSubClient, payload: Payload): void;
-  /** A message is on its way to so many clients. */
   countDelivered(count: number): void;
   onEnd(client: PubSubClient, reason: string): void;
 }
 
 const maxUnreadBytes = 1024 * 1024;
-/** With more than this unread, what can wait does. */
 const flowingBytes = 256 * 1024;
-/** Default of the service, 20 s; a client that is silent for two of them and more is lost. */
+/** Default of the service; a client may miss two pings. */
 const keepAliveMs = 20_000;
 const silenceMs = 50_000;
 const recoveryMs = 30_000;
 
-/** Close codes with which the other side has said that it is done (RFC 6455, 7.4.1). */
+/** Close codes of an orderly end (RFC 6455, 7.4.1). */
 const orderlyCodes = [1000, 1005];
-/** For reliable clients: there is nothing to recover. */
+/** Tells reliable clients not to recover. */
 const goneForGood = 1008;
 
 export type PubSubHub = HubClients<PubSubClient>;
 
-/** One client of a hub; reliable ones outlive their socket for a while. */
+/** One client; reliable ones outlive their socket for 30 s. */
 export class PubSubClient implements HubMember {
   groups: Set<string> | undefined;
   readonly userId: string | undefined;
-  /** undefined is a simple client: its frames are its messages. */
+  /** Undefined for a simple client, whose frames are its messages. */
   readonly subprotocol: Subprotocol | undefined;
   permissions: Permissions;
   connectionState: string | undefined;
@@ -124,7 +119,6 @@ export class PubSubClient implements HubMember {
     const reconnectionToken = this.reconnectionToken?.toString('base64url');
     this.send({ type: 'connected', connectionId, userId, reconnectionToken });
     if (this.unacked === undefined) return;
-    // What was not acknowledged follows once more.
     this.nextSent = this.unacked.firstId;
     socket.onDrain(() => this.sendUnacked());
     this.sendUnacked();
@@ -225,7 +219,6 @@ export class PubSubClient implements HubMember {
   }
 
   private gone(socket: WebSocketTransport, code: number | undefined): void {
-    // A recovered client has another one already.
     if (socket !== this.socket) return;
     this.socket = undefined;
     if (this.isOver) return;
@@ -254,7 +247,7 @@ export class PubSubClient implements HubMember {
   }
 
   private hasRoom(): boolean {
-    // What reliable clients are sent waits for them; one large message may be on its way all the same.
+    // Reliable messages wait elsewhere; one large one may be under way.
     const allowedBytes = this.unacked === undefined ? maxUnreadBytes : 3 * maxUnreadBytes;
     if (this.socket === undefined || this.socket.unreadBytes <= allowedBytes) return true;
     this.isOver = true;
@@ -266,7 +259,6 @@ export class PubSubClient implements HubMember {
 
 type Choice = (client: PubSubClient) => boolean;
 
-/** @returns to how many */
 export function deliverTo(
   all: Iterable<PubSubClient>,
   delivery: Delivery,
@@ -281,14 +273,14 @@ export function deliverTo(
   return count;
 }
 
-/** Encoded once for each form that a receiver wants, and written to every socket without a copy. */
+/** A message, encoded once per format for all receivers. */
 export class Delivery {
   private readonly message: DataMessage;
   private simple: Buffer | undefined;
   private readonly plain: { json?: Buffer; protobuf?: Buffer } = {};
   private readonly tails: { json?: Buffer; protobuf?: Buffer } = {};
 
-  /** @param expiresMs of `performance.now()`: later, nobody gets it; undefined is never */
+  /** @param expiresMs of `performance.now()`; undefined is never */
   constructor(
     {
       from,
@@ -305,7 +297,6 @@ export class Delivery {
     return this.message.payload.bytes.length;
   }
 
-  /** The frame for clients whose messages have no number; undefined is a client without a subprotocol. */
   frame(subprotocol: Subprotocol | undefined): Buffer {
     if (subprotocol === undefined) return (this.simple ??= this.simpleFrame());
     const { format } = subprotocol;
@@ -341,14 +332,13 @@ const dataHead = (format: Subprotocol['format'], tail: Buffer, sequenceId?: numb
 
 const opcodes = { json: opcode.text, protobuf: opcode.binary } as const;
 
-/** Bounds of the service; a client that lags further behind is closed for good. */
+/** Limits of the service; a client that lags further is closed. */
 const maxMessages = 1000;
 const maxBytes = 16 * 1024 * 1024;
 
 export class UnackedMessages {
   private readonly deliveries: Delivery[] = [];
   private bytes = 0;
-  /** Sequence id of the first of them. */
   firstId = 1;
 
   add(delivery: Delivery): boolean {
@@ -376,11 +366,10 @@ interface Range {
   next: WireId;
 }
 
-/** The ack ids one client has used. Clients count up, so that a few ranges hold nearly all of them. */
+/** The ack ids of one client, as ranges, since clients count up. */
 export class AckIds {
   private readonly ranges: Range[] = [];
 
-  /** Whether the id is new; it is known from then on. */
   add(id: WireId): boolean {
     const { ranges } = this;
     const next = idAfter(id);
@@ -412,7 +401,7 @@ class EventQueue {
   private bytes = 0;
   private isBusy = false;
 
-  /** @param onFull called when nothing more should come, and when it may again */
+  /** @param onFull whether reading should stop */
   constructor(private readonly onFull: (isFull: boolean) => void) {}
 
   add(bytes: number, handle: () => Promise<void>): void {

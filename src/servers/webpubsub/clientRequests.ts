@@ -62,7 +62,7 @@ export async function authorizeConnect(
   const { hub, query, offered } = connect;
   const token = bearerToken(request, query);
   const isAnonymous = token === undefined && host.allowAnonymous;
-  // Tokens name the path of the hub also when the connect has it in the query.
+  // Tokens name the path even when the connect has the hub in its query.
   const urls = [...host.urlsOf(`/client/hubs/${hub}`), ...host.urlsOf(`/client/?hub=${hub}`)];
   const checked = isAnonymous ? { claims: {} } : await host.accessTokens.check(token, urls);
   if ('status' in checked) return checked;
@@ -114,7 +114,7 @@ async function askHandler(
   });
   if ('failure' in answer) return { status: 500, text: answer.failure };
   const good = checkAnswer(answer);
-  // 1xx and 3xx are no answers to a client.
+  // 1xx and 3xx are no statuses for a client.
   if ('failure' in good)
     return { status: answer.status >= 400 ? answer.status : 500, text: good.failure };
   const admission = { ...own, connectionState: readConnectionState(answer) };
@@ -125,7 +125,6 @@ async function askHandler(
     : changed;
 }
 
-/** What is for the service alone stays here. */
 const secret = ['authorization', 'access_token', 'cookie'];
 
 const listsOf = (entries: readonly (readonly [string, readonly string[]])[]): object =>
@@ -208,12 +207,10 @@ export function handleClientMessage(
       client.send({ type: 'streamClosed', streamId: message.streamId, error: errors.noStreams });
       break;
     case 'cancelInvocation':
-      // The handler has the event already; its answer is still reported.
       break;
   }
 }
 
-/** Whether a request about a group may be carried out; acknowledges it when not. */
 function isAllowed(
   client: PubSubClient,
   permission: 'joinLeaveGroup' | 'sendToGroup',
@@ -266,7 +263,7 @@ function sendEvent(
   });
 }
 
-/** A client without a subprotocol has said something: that is its event `message`. */
+/** A frame of a simple client is its event `message`. */
 export function sendMessageEvent(host: PubSubHost, client: PubSubClient, payload: Payload): void {
   if (host.upstream.wants(client.hub.name, 'user', 'message'))
     sendEvent(host, client, 'message', payload);
@@ -291,7 +288,7 @@ function invoke(
   else respond(undefined, errors.noHandler);
 }
 
-/** Asks the handler of the hub, once it has answered what the client has sent before. */
+/** Events of a client go to the handler one after the other. */
 function askEventHandler(
   { upstream }: PubSubHost,
   client: PubSubClient,
@@ -319,7 +316,7 @@ export const eventSource = (client: PubSubClient): EventSource => ({
   connectionState: client.connectionState,
 });
 
-/** The answer, or why it is none to go on with. */
+/** @returns the answer, or why it cannot be used */
 export function checkAnswer(answer: UpstreamResponse): UpstreamAnswer {
   const { status } = answer;
   if (status < 200 || status > 299)

@@ -1,6 +1,6 @@
 /**
- * Filters of REST calls: the OData the service documents for `userId`, `connectionId` and `groups`, with
- * `and or not`, comparisons, `in`, and functions of text. Source: Azure Web PubSub, "OData filter syntax".
+ * Filters of REST calls: OData over `userId`, `connectionId` and `groups`. Source: Azure Web PubSub, "OData filter
+ * syntax".
  */
 
 interface Filtered {
@@ -37,7 +37,7 @@ const comparisons: Readonly<Record<string, (left: Value, right: Value) => boolea
 const areOrdered = (left: Value, right: Value): boolean =>
   left !== null && right !== null && typeof left === typeof right;
 
-/** Functions by name, with all their arguments; they are not asked about a user id that is not there. */
+/** Functions by name; a missing user id skips the function. */
 const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
   length: (text) => textIn(text).length,
   tolower: (text) => textIn(text).toLowerCase(),
@@ -55,7 +55,6 @@ const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
     ),
 };
 
-/** What stands for itself, without a comparison. */
 const answers: readonly string[] = ['true', 'false', 'contains', 'startswith', 'endswith'];
 
 const textIn = (value: Value | undefined): string => (typeof value === 'string' ? value : '');
@@ -68,12 +67,11 @@ const properties: Readonly<Record<string, Term>> = {
   null: () => null,
 };
 
-/** `either` over `both` over `one`: the rows of operator precedence. */
 class Parser {
   private at = 0;
   private depth = 0;
   private readonly tokens: readonly FilterToken[];
-  /** The first name that nothing has. It is no mistake of syntax: those are reported first. */
+  /** Unknown properties are reported after syntax errors. */
   private unknown: FilterError | undefined;
 
   constructor(private readonly filter: string) {
@@ -200,14 +198,13 @@ class Parser {
     return this.tokens[Math.min(this.at, this.tokens.length - 1)]!;
   }
 
-  /** @param problem instead of that the token is out of place */
   private fail(problem?: string, position = this.token.end): never {
     if (problem === undefined) throw syntaxError(this.filter, position);
     throw new FilterError(this.filter, `${problem} at position ${position} in '${this.filter}'.`);
   }
 }
 
-/** In the words of the service: the OData library of .NET counts from 0 and stops behind what it read last. */
+/** Texts and positions of the OData library of .NET. */
 export class FilterError extends Error {
   constructor(filter: string, problem: string) {
     super(`Invalid syntax for '${filter}': ${problem} (Parameter 'filter')`);

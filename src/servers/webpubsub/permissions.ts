@@ -12,15 +12,14 @@ interface Grant {
 
 const nothing: Grant = { everywhere: false, groups: new Set(), patterns: [] };
 
-/** Sets of roles that are kept, so that clients with the same roles share what they may. */
+/** Cached by roles, so that clients share them. */
 const maxRemembered = 100;
 const remembered = new Map<string, Permissions>();
 
-/** What one client may do. Never changes: granting and revoking make a new one. */
 export class Permissions {
   private constructor(private readonly grants: Readonly<Record<Permission, Grant>>) {}
 
-  /** Of roles such as `webpubsub.sendToGroup.chat`; roles of others grant nothing. */
+  /** Reads roles such as `webpubsub.sendToGroup.chat`; others grant nothing. */
   static fromRoles(roles: readonly string[]): Permissions {
     const key = JSON.stringify(roles);
     const known = remembered.get(key);
@@ -40,7 +39,7 @@ export class Permissions {
     return groups.has(group) || patterns.some((fits) => fits(group));
   }
 
-  /** @param group undefined means every group. @returns undefined above the groups that anybody may be in */
+  /** @param group undefined means every group. @returns undefined above the limit of groups */
   granting(permission: Permission, group: string | undefined): Permissions | undefined {
     const grant = this.grants[permission];
     if (
@@ -57,7 +56,7 @@ export class Permissions {
     });
   }
 
-  /** @param group undefined takes only the permission for every group away */
+  /** @param group undefined revokes only the permission for every group */
   revoking(permission: Permission, group: string | undefined): Permissions {
     const grant = this.grants[permission];
     const groups = new Set(grant.groups);
@@ -89,16 +88,15 @@ function grantOf(permission: Permission, roles: readonly string[]): Grant {
 }
 
 /**
- * Patterns of group names in roles: `?` is one character and `*` any number of them within a segment, `**`
- * goes across segments, which `.` separates; `\` takes the meaning from the character behind it. Source:
- * Azure Web PubSub, "Wildcard group roles".
+ * Patterns of group names: `?` is one character and `*` any number within a segment, `**` crosses segments, which
+ * `.` separates; `\` escapes. Source: Azure Web PubSub, "Wildcard group roles".
  */
 
 const maxStars = 5;
 
 type GroupPattern = (group: string) => boolean;
 
-/** The meaning of a pattern, undefined when it has too many stars or ends in the middle of an escape. */
+/** Undefined for too many stars or an incomplete escape. */
 export function parseGroupPattern(pattern: string): GroupPattern | undefined {
   const pieces: readonly string[] = pattern.match(/\\[^]|\*\*?|[^]/gu) ?? [];
   const stars = pieces.filter(isStar).join('').length;
@@ -108,7 +106,7 @@ export function parseGroupPattern(pattern: string): GroupPattern | undefined {
 
 const isStar = (piece: string | undefined): boolean => piece?.startsWith('*') === true;
 
-/** Goes through the name once, with all places of the pattern it may have come to: never exponential. */
+/** One pass over the name with all possible pattern positions: never exponential. */
 function matches(pieces: readonly string[], group: string): boolean {
   let places = reach(pieces, new Set([0]));
   for (const character of group) {
@@ -125,9 +123,8 @@ function fits(piece: string | undefined, character: string): boolean {
   return piece === '**' || piece?.replace('\\', '') === character;
 }
 
-/** Adds the places behind stars, which may stand for nothing. */
 function reach(pieces: readonly string[], places: Set<number>): Set<number> {
-  // A set that grows is gone through to its new end.
+  // Iteration includes what is added.
   for (const place of places) if (isStar(pieces[place])) places.add(place + 1);
   return places;
 }

@@ -32,7 +32,7 @@ class ParameterError extends RestError {
   }
 }
 
-/** The forms of the service's errors, as it answered the tests of the SDK for JavaScript. */
+/** As the service answered the tests of its JavaScript SDK. */
 function errorBody(error: RestError, code: string): object {
   const { status, message, details } = error;
   const { target = 'Request' } = details;
@@ -63,7 +63,7 @@ function handlerIn(fields: Readonly<Record<string, unknown>>): EventHandler | un
   return typeof userEvents === 'string' ? { url, userEvents, systemEvents: wanted } : undefined;
 }
 
-/** The service has a code for permissions of who is not there. */
+/** Permissions have a code of their own for unknown connections. */
 const permittee = (call: Call): PubSubClient =>
   requireConnection<PubSubClient, PubSubHub>(call, 'Info.Connection.NotExisted');
 
@@ -176,7 +176,6 @@ function permissionOf({ names }: Call): Permission {
 
 const targetOf = ({ query }: Call): string | undefined => query.get('targetName') ?? undefined;
 
-/** Which clients a call is about, besides its path: not the excluded, and only what its filter wants. */
 function wantedBy({ query }: Call): (client: PubSubClient) => boolean {
   const excluded = new Set(query.getAll('excluded'));
   const filter = filterOf(query.get('filter'), 'filter');
@@ -193,7 +192,7 @@ function filterOf(text: string | null, parameter: string): (client: PubSubClient
   }
 }
 
-/** @throws RestError when there is no message in the body */
+/** @throws RestError */
 function deliveryIn({ contentType, body, query, names }: Call): Delivery {
   const payload = readPayload(contentType, body);
   if (contentType === undefined || payload === undefined || payload.dataType === 'protobuf') {

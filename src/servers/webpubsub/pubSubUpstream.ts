@@ -40,7 +40,6 @@ const contentTypes: Readonly<Record<DataType, string>> = {
   protobuf: 'application/x-protobuf',
 };
 
-/** The payload of an HTTP body by its content type; undefined for a type that stands for none. */
 export function readPayload(contentType: string | undefined, bytes: Buffer): Payload | undefined {
   const typeOf = (text: string): string => text.split(';', 1)[0]!.trim().toLowerCase();
   const type = typeOf(contentType ?? contentTypes.binary);
@@ -49,7 +48,7 @@ export function readPayload(contentType: string | undefined, bytes: Buffer): Pay
   return dataType && { dataType, bytes };
 }
 
-/** Why a payload of an HTTP body cannot go to clients, behind "is"; undefined when it can. */
+/** What is wrong with a payload, to follow "is". */
 export function payloadProblem({ dataType, bytes }: Payload): string | undefined {
   if ((dataType === 'json' || dataType === 'text') && !isUtf8(bytes)) return 'not UTF-8 text';
   return dataType === 'json' && !isJson(bytes) ? 'not JSON, or nested too deeply' : undefined;
@@ -71,21 +70,19 @@ export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEven
 
 export interface EventHandler {
   readonly url: string;
-  /** Names of the events of clients that it wants, see {@link matchesPattern}; absent is all. */
+  /** See {@link matchesPattern}; absent is all. */
   readonly userEvents?: string | undefined;
   readonly systemEvents?: readonly SystemEvent[] | undefined;
 }
 
 const maxAnswerBytes = 1024 * 1024;
 
-/** Sends the events of clients to handlers of the application, over HTTP and on this machine only. */
+/** Sends events to handlers on this machine. */
 export class PubSubUpstream extends UpstreamHandlers<EventHandler> {
   origin = '';
   private lastId = 0;
-  /** Handlers that were asked whether they take events, with their refusal. */
   private readonly asked = new WeakMap<EventHandler, Promise<string | undefined>>();
 
-  /** @param common handlers of hubs for which none are registered */
   constructor(
     common: readonly EventHandler[],
     timeoutMs: number,
@@ -94,12 +91,11 @@ export class PubSubUpstream extends UpstreamHandlers<EventHandler> {
     super(common, { timeoutMs, maxAnswerBytes }, accessKeys);
   }
 
-  /** Whether a handler of the hub wants an event: of clients, or of those that happen by themselves. */
   wants(hub: string, kind: EventKind, name: string): boolean {
     return this.handlerOf(hub, kind, name) !== undefined;
   }
 
-  /** Delivers one event; an event that no handler wants is a failure as well. Never rejects. */
+  /** Fails when no handler wants the event; never rejects. */
   async send(event: CloudEvent, source: EventSource): Promise<UpstreamAnswer> {
     const handler = this.handlerOf(source.hub, event.kind, event.name);
     if (handler === undefined) return { failure: 'The hub has no event handler.' };
@@ -139,7 +135,7 @@ export class PubSubUpstream extends UpstreamHandlers<EventHandler> {
     );
   }
 
-  /** Events go only to who wants them. A refusal is asked again: the handler may not have been up yet. */
+  /** Validates a handler once; after a refusal again, since it may not have been up yet. */
   private askOnce(handler: EventHandler, hub: string): Promise<string | undefined> {
     let answer = this.asked.get(handler);
     if (answer === undefined) {
@@ -159,7 +155,7 @@ export class PubSubUpstream extends UpstreamHandlers<EventHandler> {
     return eventHandlerProblem(handler.url) ?? (await this.askOnce(handler, hub));
   }
 
-  /** The handshake against abuse of the CloudEvents webhook specification, section 4. */
+  /** Abuse protection of CloudEvents webhooks, section 4. */
   private async ask({ url: template }: EventHandler, hub: string): Promise<string | undefined> {
     const url = fillUrlTemplate(template, { hub, event: 'validate' });
     if ('failure' in url) return url.failure;

@@ -134,7 +134,6 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     else if ('status' in admission) refuseUpgrade(socket, admission);
     else {
       if (admission.protocolName !== undefined) this.chosen.set(request, admission.protocolName);
-      // Calls back at once, or never when the handshake is bad.
       this.accept(upgrade, (accepted) => this.connected(connect.hub, id, admission, accepted));
     }
     if (this.connectionCount === before) this.quota.release();
@@ -158,7 +157,6 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     }
   }
 
-  /** A reliable client comes back: what it has not got follows. */
   private recover(id: string, { hub, query, offered }: ConnectRequest, upgrade: Upgrade): void {
     const client = this.hub(hub).clients.get(id);
     const token = query.get('awps_reconnection_token') ?? '';
