@@ -44,7 +44,7 @@ interface MeasuredTraffic extends Omit<Traffic, 'intervalS' | 'connectionsPerUse
   readonly outPerSecond: number;
   /** Duplicates and unexpected deliveries. */
   readonly extraPerSecond?: number;
-  readonly isPushed?: true;
+  readonly isPushed?: boolean;
   /** Rates of the scenario, which count where less was sent because something was lost. */
   readonly planned?: Pick<MeasuredTraffic, 'inPerSecond' | 'outPerSecond'>;
 }
@@ -312,10 +312,7 @@ function widestOf(sending: readonly SendingEntry[]): ReadonlySet<SendingEntry> {
 }
 
 /** The guides have no table for it: it goes out like a reply. */
-function pushedTraffic(
-  scenario: Scenario,
-  { pushed = [], seconds }: MeasuredStep,
-): MeasuredTraffic[] {
+function pushedTraffic(scenario: Scenario, { pushed = [], seconds }: MeasuredStep) {
   const sum = pushed.reduce((total, { messages }) => total + messages, 0);
   if (sum === 0 || seconds <= 0) return [];
   const leaving = pushed.map(({ name, messages, bytes }) => {

@@ -137,11 +137,7 @@ function hubLegs({ protocol, upstream }: Spoken, shape: MessageShape, payload: n
 const restBody = (shape: MessageShape, payload: number): number =>
   jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(shape, payload)] });
 
-function hubMessages(
-  form: HubForm,
-  shape: MessageShape,
-  payload: number,
-): { readonly toClient: number; readonly fromClient: number } {
+function hubMessages(form: HubForm, shape: MessageShape, payload: number) {
   const { run, measures } = shape;
   const { streams, ownCall, message } = run;
   if (streams !== undefined) {

@@ -254,11 +254,7 @@ function checkShared(
   error('nobody-joins', place, message);
 }
 
-function reportShortStay(
-  { info }: ScenarioFile,
-  { at }: ReadEntry,
-  steps: readonly SessionStep[],
-): void {
+function reportShortStay({ info }: ScenarioFile, { at }: ReadEntry, steps: readonly SessionStep[]) {
   if (!callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group')) return;
   const change = (step: SessionStep): string => (step.kind === 'call' ? step.group : 'none');
   const joins = steps.findIndex((step) => change(step) === 'join');

@@ -88,11 +88,7 @@ function reportShared({ error }: ScenarioFile, key: string, place?: Place): void
   error('placeholder', place, message);
 }
 
-function checkColumn(
-  { error, scenario }: ScenarioFile,
-  { name, column }: Used,
-  place?: Place,
-): void {
+function checkColumn({ error, scenario }: ScenarioFile, { name, column }: Used, place?: Place) {
   const { identities, data } = scenario;
   const holder = name === 'identity' ? identities : data;
   if (holder === undefined) {
@@ -114,11 +110,7 @@ function columnsOf(identities: ScenarioFile['scenario']['identities']): string[]
   return [...new Set(['user', 'token', ...Object.keys(identities.claims)])];
 }
 
-function checkToken(
-  { error, scenario }: ScenarioFile,
-  { name, column }: Used,
-  place?: Place,
-): void {
+function checkToken({ error, scenario }: ScenarioFile, { name, column }: Used, place?: Place) {
   if (name !== 'identity' || column !== 'token' || scenario.identities?.kind !== 'rule') return;
   const message =
     'The token of a rule is made when its connection opens: it can stand in accessToken, headers and query, not in a message.';

@@ -82,12 +82,7 @@ const lists = {
   },
 } as const;
 
-function readList(
-  reading: Reading,
-  key: ListKey,
-  written: Written,
-  kept: StoredNames | undefined,
-): unknown[] {
+function readList(reading: Reading, key: ListKey, written: Written, kept: StoredNames | undefined) {
   const { place } = written;
   const node = listOfText(reading, written);
   // A method may have no arguments, but a stream has items.

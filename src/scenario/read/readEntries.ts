@@ -101,10 +101,7 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
   };
 }
 
-function readUseCase(
-  { resolve: follow, error, warning }: Reading,
-  written: Written | undefined,
-): Pick<ReadEntry, 'useCase' | 'isKnown'> {
+function readUseCase({ resolve: follow, error, warning }: Reading, written: Written | undefined) {
   const standIn = useCases[0]!;
   if (written === undefined) return { useCase: standIn, isKnown: true };
   const { place } = written;

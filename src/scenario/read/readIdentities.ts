@@ -45,11 +45,7 @@ const fieldsOfKind = <Kind extends keyof typeof identityKinds>(
   return pickFields(section, specs) as ReturnType<typeof fieldsOfKind<Kind>>;
 };
 
-function readList(
-  reading: Reading,
-  items: readonly Node[],
-  written: Written,
-): IdentitiesSpec | undefined {
+function readList(reading: Reading, items: readonly Node[], written: Written) {
   if (items.length === 0 || items.length > mostRows) {
     const message =
       items.length === 0
@@ -73,7 +69,7 @@ function readList(
     const message = `This identity has no ${safeExcerpt(missing)}, which the first one has. Write it, if only as an empty text.`;
     reading.error('identities', items[at + 1], message);
   }
-  return { kind: 'list', rows };
+  return { kind: 'list' as const, rows };
 }
 
 function readRule(reading: Reading, section: Section): TokenRule | undefined {

@@ -22,7 +22,6 @@ import {
 } from './readSection';
 import { scalarText, readValue, type Written } from './readValue';
 import {
-  type Percentile,
   isPercentile,
   byShare,
   percentileShare,
@@ -147,11 +146,7 @@ function readFailPercentage(reading: Reading, slo: Section, config: Section): nu
 }
 
 /** `any`: all messages may be slower than 1 s. */
-function readPercentage(
-  reading: Reading,
-  slo: Section,
-  config: Section,
-): Percentile | 'any' | undefined {
+function readPercentage(reading: Reading, slo: Section, config: Section) {
   const written = config.written.get('latencyPercentage');
   const share = numberIn(config, 'latencyPercentage');
   const own = [...slo.written.keys()].filter(isPercentile).sort(byShare)[0];

@@ -125,11 +125,7 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
   }
 }
 
-function readScalar(
-  { resolve: follow, error }: Reading,
-  { name }: KeySpec,
-  written: Written,
-): unknown {
+function readScalar({ resolve: follow, error }: Reading, { name }: KeySpec, written: Written) {
   const node = follow(written.value);
   if (isScalar(node)) return node.value;
   const message = `${name} must be one value: a text, a number, true, false or null.`;

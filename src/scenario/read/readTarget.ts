@@ -116,10 +116,7 @@ function isUrl(key: TargetKey, item: Item): boolean {
   return true;
 }
 
-function urlProblem(
-  key: TargetKey,
-  { text, place }: Item,
-): { readonly message: string; readonly fix?: FixDraft } | undefined {
+function urlProblem(key: TargetKey, { text, place }: Item) {
   const isTarget = key.name === 'target';
   if (looksLikeConnectionString(text)) {
     if (isTarget)

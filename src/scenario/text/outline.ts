@@ -53,12 +53,7 @@ interface Building {
   readonly words: Word[];
 }
 
-function newNode(
-  parent: OutlineNode | undefined,
-  name: string,
-  place: Place,
-  item = false,
-): OutlineNode {
+function newNode(parent: OutlineNode | undefined, name: string, place: Place, item = false) {
   const end = place.offset + place.length;
   const value = { valueOffset: end, valueLength: 0, value: '' };
   return { name, item, parent, children: [], ...place, ...value, end };
@@ -223,12 +218,7 @@ export function setKey(
   return { offset, length: Math.max(0, end - offset), text: space + value };
 }
 
-function insertInto(
-  text: string,
-  section: OutlineNode,
-  missing: readonly string[],
-  value: string,
-): TextChange | undefined {
+function insertInto(text: string, section: OutlineNode, missing: readonly string[], value: string) {
   const first = section.children[0];
   const braces = text.charAt(section.valueOffset) === '{' && section.valueLength === 0;
   if (braces || section.flow) {

@@ -40,16 +40,14 @@ export function inputOf(input: VectorInput): EstimateInput {
   return {
     product: input.product,
     connections: input.connections,
-    ...(input.stack === undefined ? {} : { stack: input.stack }),
+    stack: input.stack,
     useCases: input.use_cases.map((useCase): Traffic => ({
       kind: useCase.kind,
       senders: useCase.senders,
       intervalS: useCase.interval_s ?? 1,
       messageBytes: useCase.message_bytes ?? 2048,
-      ...(useCase.group_members === undefined ? {} : { groupMembers: useCase.group_members }),
-      ...(useCase.connections_per_user === undefined
-        ? {}
-        : { connectionsPerUser: useCase.connections_per_user }),
+      groupMembers: useCase.group_members,
+      connectionsPerUser: useCase.connections_per_user,
     })),
   };
 }
@@ -57,7 +55,7 @@ export function inputOf(input: VectorInput): EstimateInput {
 /** Runs the estimate of a vector; edition and headroom are part of its input there. */
 export function estimateVector(input: VectorInput): Estimate {
   return estimate(inputOf(input), {
-    ...(input.edition === undefined ? {} : { edition: input.edition }),
-    ...(input.headroom === undefined ? {} : { headroom: input.headroom }),
+    edition: input.edition,
+    headroom: input.headroom,
   });
 }

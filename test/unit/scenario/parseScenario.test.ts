@@ -3,7 +3,7 @@ import { defaultSlo } from '../../../src/base/slo';
 import { configKeys, keysReadApart } from '../../../src/scenario/keys/configKeys';
 import { fieldName, isScalarSpec, type KeySpec } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from './parsed';
+import { brief, errorsOf, fixed, messageOf, problemOf, scenarioOf, withConfig } from './parsed';
 
 describe('a scenario file', () => {
   it('has every default of the interface when it says nothing but a target', () => {
@@ -103,7 +103,7 @@ describe('a scenario file', () => {
 
   it('without a target says that the local hub is used', () => {
     assert.deepEqual(brief('scenario:\n  name: echo\n'), ['info no-target "scenario"']);
-    const saidOf = (text: string): string => problemOf(text, 'no-target').message;
+    const saidOf = (text: string): string => messageOf(text, 'no-target');
     assert.match(saidOf('scenario:\n  name: echo\n'), /, so the embedded local hub is used\./);
     assert.match(
       saidOf('config:\n  service: signalr\nscenario:\n  name: echo\n'),

@@ -33,6 +33,9 @@ export function problemOf(text: string, code: string, options?: ParseOptions): P
   return found[0]!;
 }
 
+export const messageOf = (...args: Parameters<typeof problemOf>): string =>
+  problemOf(...args).message;
+
 /** The text after the fix of a problem. */
 export function fixed(text: string, { fix }: Problem): string {
   assert.ok(fix, 'no fix');
@@ -58,3 +61,22 @@ export const rowsOf = (table: string): string[][] =>
     .trim()
     .split('\n')
     .map((line) => line.split(/ \|(?= )/).map((cell) => cell.trim()));
+
+const linesOf = (cell: string): string[] => (cell === '' ? [] : cell.split(' // '));
+
+/**
+ * A test for each row: its title, lines of `config` and of the rest of the file with `//` between, the problems with `+`
+ * between, and what the first of them says. A fix must mend its problem.
+ */
+export function testProblems(table: string): void {
+  for (const [title, config, rest, expected, says = ''] of rowsOf(table))
+    it(`${title!}: ${expected!}`, () => {
+      const text = withConfig(...linesOf(config!)) + linesOf(rest!).join('\n');
+      const { problems } = parseScenario(text);
+      assert.deepEqual(brief(text), expected === 'none' ? [] : expected!.split(' + '));
+      if (problems.length === 0) assert.ok(isValid(parse(text)), JSON.stringify(isValid.errors));
+      assert.match(problems[0]?.message ?? '', new RegExp(says));
+      for (const problem of problems.filter(({ fix }) => fix !== undefined))
+        assert.ok(!errorsOf(fixed(text, problem)).includes(problem.code), 'the fix mends it');
+    });
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Scenario } from '../../../../src/scenario/scenario';
-import { brief, errorsOf, fixed, problemOf, scenarioOf, withConfig } from '../parsed';
+import { brief, errorsOf, fixed, messageOf, problemOf, scenarioOf, withConfig } from '../parsed';
 
 describe('values', () => {
   const good: [line: string, key: keyof Scenario, value: unknown][] = [
@@ -112,7 +112,7 @@ describe('values', () => {
 
   it('of the message size have mistakes with units too', () => {
     const text = 'config:\n  target: local\nscenario:\n  parameters:\n    messageSize: 2\n';
-    assert.match(problemOf(text, 'unit').message, /read as 2 B.*2KB/);
+    assert.match(messageOf(text, 'unit'), /read as 2 B.*2KB/);
     const asked = text.replace('messageSize: 2', 'messageSize: 2k');
     assert.ok(fixed(asked, problemOf(asked, 'wrong-type')).includes('messageSize: 2KB'));
     const odd = text.replace('messageSize: 2', 'messageSize: 5constructor');

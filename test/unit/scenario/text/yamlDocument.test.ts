@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { readYaml } from '../../../../src/scenario/text/yamlDocument';
-import { brief, errorsOf, problemOf, scenarioOf } from '../parsed';
+import { brief, errorsOf, messageOf, problemOf, scenarioOf } from '../parsed';
 
 /** Parses with little CPU: hostile files must not cost time, and a busy machine must not be blamed on them. */
 function quick(text: string): ReturnType<typeof parseScenario> {
@@ -54,7 +54,7 @@ describe('broken YAML', () => {
     const { problems } = parseScenario('config:\n  connections: 10\n   baseSending: 5\n');
     assert.equal(problems.length, 1);
     assert.match(problems[0]!.message, /line below is indented further than this one/);
-    assert.match(problemOf('config:\n  target: a: b\n', 'yaml').message, /second colon/);
+    assert.match(messageOf('config:\n  target: a: b\n', 'yaml'), /second colon/);
   });
 
   it('with a reference in a flow map asks for quotes', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { payloadOf } from '../../../src/usecases/useCase';
-import { estimate } from '../../../src/capacity/estimate';
-import { loadOf } from '../../../src/capacity/load/loadOf';
-import { streamsOf } from '../../../src/usecases/registry';
-import { parseScenario } from '../../../src/scenario/parseScenario';
-import { brief, fixed, problemOf, rowsOf, scenarioOf } from './parsed';
+import { payloadOf } from '../../../../src/usecases/useCase';
+import { estimate } from '../../../../src/capacity/estimate';
+import { loadOf } from '../../../../src/capacity/load/loadOf';
+import { streamsOf } from '../../../../src/usecases/registry';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import { brief, fixed, messageOf, problemOf, rowsOf, scenarioOf } from '../parsed';
 
 const file = (...parameters: readonly string[]): string =>
   [
@@ -166,7 +166,7 @@ describe('a call of the user’s own method', () => {
       ['error above-bounds'],
     );
     const large = file(method, "arguments: ['{text:16MB}', '{text:16MB}']");
-    assert.match(problemOf(large, 'arguments').message, /16 MB/);
+    assert.match(messageOf(large, 'arguments'), /16 MB/);
   });
 
   it('is estimated by whom it reaches', () => {

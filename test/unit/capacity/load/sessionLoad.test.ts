@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { scenarioEstimate } from '../../../src/capacity/estimate';
-import type { Estimate } from '../../../src/capacity/model';
+import { scenarioEstimate } from '../../../../src/capacity/estimate';
+import type { Estimate } from '../../../../src/capacity/model';
 import {
   measuredLoadOf,
   recommend,
   type MeasuredLoad,
   type MeasuredStep,
-} from '../../../src/capacity/judge/recommend';
-import { assumptionsOf } from '../../../src/capacity/load/loadOf';
-import { sessionTraffic } from '../../../src/capacity/load/sessionLoad';
-import { inlayHints } from '../../../src/extension/language/lensesAndHints';
-import { analyseScenario } from '../../../src/extension/language/analyseScenario';
-import { parseScenario } from '../../../src/scenario/parseScenario';
-import type { Scenario } from '../../../src/scenario/scenario';
-import { inputOf, loadsOf } from './scenarios';
+} from '../../../../src/capacity/judge/recommend';
+import { assumptionsOf } from '../../../../src/capacity/load/loadOf';
+import { sessionTraffic } from '../../../../src/capacity/load/sessionLoad';
+import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
+import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
+import type { Scenario } from '../../../../src/scenario/scenario';
+import { inputOf, loadsOf } from '../scenarios';
 
 const head = `config:
   target: local
