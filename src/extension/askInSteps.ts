@@ -1,15 +1,14 @@
 import * as vscode from 'vscode';
-import { back } from './stepsOfQuestions';
 
-/** Where a question stands among several; the first of them has no way back. */
+/** Position of a question among several; all but the first have a way back. */
 export interface Place {
-  /** It is part of another question, to which its way back leads. */
+  /** Part of another question, to which its way back leads. */
   readonly inside?: true;
   readonly step: number;
   readonly totalSteps: number;
 }
 
-/** Settles with the answer, `back`, or undefined when the question was turned away. */
+/** Settles with the answer, `back`, or undefined when the person cancels. */
 function asked<Answer>(
   input: vscode.QuickInput & {
     buttons: readonly vscode.QuickInputButton[];
@@ -27,7 +26,6 @@ function asked<Answer>(
   return new Promise((resolve) => {
     const settle = (answer: Answer | typeof back | undefined): void => {
       resolve(answer);
-      // Going away, it would be turned away.
       all.dispose();
       input.dispose();
     };
@@ -61,11 +59,10 @@ interface TextQuestion {
   readonly value?: string;
   readonly prompt?: string;
   readonly placeholder?: string;
-  /** Why the text cannot be taken; undefined when it can. */
+  /** Why the text is refused; undefined when it is accepted. */
   readonly check: (text: string) => string | undefined;
 }
 
-/** The answer without blanks around it. */
 export function askText(
   { title, value = '', prompt, placeholder, check }: TextQuestion,
   place?: Place,
@@ -86,4 +83,29 @@ export function askText(
       }),
     ),
   );
+}
+
+/** Answer of a user who goes back to the question before. */
+export const back = Symbol('back');
+
+/**
+ * Asks one question after the other. `ask` gets the answers before it, and its own earlier answer after going
+ * back. Undefined when cancelled.
+ */
+export async function inSteps<Answer>(
+  count: number,
+  ask: (
+    at: number,
+    before: readonly Answer[],
+    earlier: Answer | undefined,
+  ) => Promise<Answer | typeof back | undefined>,
+): Promise<Answer[] | undefined> {
+  const answers: Answer[] = [];
+  for (let at = 0; at < count;) {
+    const answer = await ask(at, answers.slice(0, at), answers[at]);
+    if (answer === undefined) return undefined;
+    if (answer === back) at = Math.max(0, at - 1);
+    else answers[at++] = answer;
+  }
+  return answers;
 }

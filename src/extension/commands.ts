@@ -4,8 +4,7 @@ import { sayBriefly } from './notices';
 import { analyseScenario } from './language/analyseScenario';
 import { estimatePlace } from './language/hoverAt';
 import type { LanguageProviders } from './language/languageProviders';
-import { OverviewPanel } from './panel/overviewPanel';
-import { RunPanels } from './panel/runPanel';
+import { OverviewPanel, RunPanels } from './panel/runPanel';
 import { modelTools } from './run/modelTools';
 import type { ScenarioRecorder } from './run/recordScenario';
 import { ResultCommands } from './run/resultCommands';
@@ -20,7 +19,6 @@ export type CommandHandler = (...args: unknown[]) => unknown;
 
 type RunFeatureParts = FeatureParts & { readonly language: LanguageProviders };
 
-/** Everything that has to do with runs, results and targets; none of it is needed while scenarios are edited. */
 export type RunFeatures = ReturnType<typeof createRunFeatures>;
 
 export function createRunFeatures(parts: RunFeatureParts) {
@@ -61,7 +59,7 @@ interface Commanded {
   readonly overview: OverviewPanel;
 }
 
-/** All commands by their ids; a test compares them with the manifest. */
+/** All commands by id; a test compares them with the manifest. */
 function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
   { controller, results, overview }: Commanded,
@@ -121,10 +119,8 @@ function commandHandlers(
   };
 }
 
-/** Finding what clients did is seldom asked for. */
 const recordings = () => import(/* webpackChunkName: "run" */ './run/recordScenario.js');
 
-/** Only people who compare wait for it. */
 async function compareCommands(
   services: FeatureParts['services'],
   { extensionUri }: FeatureParts['context'],
@@ -147,7 +143,7 @@ async function markScenario(argument: unknown, files: ScenarioFiles): Promise<vo
   sayBriefly(text, 4000);
 }
 
-/** Shows the hover that the estimate comes from, or the first error that keeps the scenario from having one. */
+/** Shows the estimate as a hover, or goes to the first error that prevents one. */
 async function showEstimate(argument: unknown, language: LanguageProviders): Promise<void> {
   const uri = uriOf(argument);
   if (!uri) return;

@@ -1,13 +1,13 @@
 import type * as vscode from 'vscode';
 import { Emitter } from '../base/async';
-import { withHub } from './targets/targetsModel';
+import { redacted } from '../base/secrets';
+import { redactUrl } from '../results/redact';
 
 export interface UnfinishedRun {
   readonly folder: string;
   readonly pid: number;
 }
 
-/** In a cluster, by names of `kubectl`. */
 export interface ClusterPlace {
   readonly context: string;
   readonly namespace: string;
@@ -15,36 +15,34 @@ export interface ClusterPlace {
   readonly secret?: string;
 }
 
-/** A run whose load came from a cluster, and the folder with what was seen of it here. */
 export interface ClusterRunHere {
   readonly folder: string;
   readonly run: string;
   readonly cluster: ClusterPlace;
 }
 
-/** What is stored, by its keys. No secrets. */
+/** The stored lists by key. No secrets. */
 interface StoredLists {
-  /** Hosts (with port) beyond this machine that were agreed to, and what they get. */
+  /** Agreed hosts (with port) beyond this machine. */
   readonly confirmedHosts: string;
-  /** Hashes of commands of scenarios. */
   readonly agreedCommands: string;
-  /** Folders for which it was asked whether version control is to leave out results. */
+  /** Folders that were already asked about `.gitignore`. */
   readonly ignoreOffered: string;
-  /** URIs of files that are scenarios because somebody says so. */
+  /** URIs of files that a person marked as scenarios. */
   readonly markedFiles: string;
-  /** Runs that are going on, in whatever window, or were broken off. */
+  /** Runs of any window that go on or were interrupted. */
   readonly unfinishedRuns: UnfinishedRun;
   readonly hubs: string;
   readonly secretNames: string;
-  /** Where the last run in a cluster went; one at most. */
+  /** Place of the last run in a cluster; at most one. */
   readonly clusterPlaces: ClusterPlace;
-  /** Runs whose load came from a cluster, by their folders. On this machine only, as its contexts are. */
+  /** Runs in a cluster by folder. On this machine only, as kubectl contexts are. */
   readonly clusterRuns: ClusterRunHere;
-  /** Where the scenarios of results were written. On this machine only: a result that is shared holds no paths. */
+  /** Scenario URIs by result folder. On this machine only: a shared result holds no paths. */
   readonly origins: { readonly folder: string; readonly origin: string };
 }
 
-/** Those of all workspaces; the others belong to one. */
+/** Stored for all workspaces; the others belong to one. */
 const ofAllWorkspaces: readonly (keyof StoredLists)[] = [
   'hubs',
   'secretNames',
@@ -52,14 +50,14 @@ const ofAllWorkspaces: readonly (keyof StoredLists)[] = [
   'clusterRuns',
 ];
 
-/** Paths of scenarios by result folder; of results before these, only the name of the file is known. */
 const mostOrigins = 500;
 
 const mostUnfinished = 20;
+const mostHubs = 20;
 
 const isUnsaved = (uri: string): boolean => uri.startsWith('untitled:');
 
-/** What is remembered between sessions of the editor. */
+/** What is stored between sessions of the editor. */
 export class EditorState {
   private readonly emitter = new Emitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -85,11 +83,15 @@ export class EditorState {
     return ofAllWorkspaces.includes(key) ? this.everywhere : this.workspace;
   }
 
+  /** Puts the URL first, unless it holds or held a secret. */
   async rememberHub(url: string): Promise<void> {
-    await this.store('hubs', withHub(this.list('hubs'), url));
+    const isSecret = redactUrl(url) !== url || url.includes(redacted) || url.includes('${');
+    if (isSecret || url.length > 2000) return;
+    const others = this.list('hubs').filter((known) => known !== url);
+    await this.store('hubs', [url, ...others].slice(0, mostHubs));
   }
 
-  /** All but that of a folder. */
+  /** All entries but that of a folder. */
   private others<Key extends 'unfinishedRuns' | 'origins' | 'clusterRuns'>(
     key: Key,
     folder: string,
@@ -111,7 +113,7 @@ export class EditorState {
     return found && !isUnsaved(found.origin) ? found.origin : undefined;
   }
 
-  /** A file that was never saved is not kept: saved, it has another URI. */
+  /** Ignores files that were never saved: after saving they have another URI. */
   async setOrigin(folder: string, origin: string): Promise<void> {
     if (isUnsaved(origin)) return;
     const origins = [...this.others('origins', folder), { folder, origin }];
@@ -137,5 +139,47 @@ export class EditorState {
     if (origin === undefined) return;
     await this.store('origins', this.others('origins', from));
     await this.setOrigin(to, origin);
+  }
+}
+
+const storageKey = 'signalrBenchmark.clusterRuns';
+const mostKeys = 20;
+
+type Entry = readonly [run: string, key: string];
+
+const isEntry = (value: unknown): value is Entry =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+
+/** Bus keys of unfinished cluster runs, in secret storage: they find a run without the right to read Secrets. */
+export class BusKeys {
+  constructor(private readonly storage: Pick<vscode.SecretStorage, 'get' | 'store'>) {}
+
+  async get(run: string): Promise<string | undefined> {
+    return (await this.all()).get(run);
+  }
+
+  async set(run: string, key: string): Promise<void> {
+    const keys = await this.all();
+    keys.delete(run);
+    await this.store([...keys, [run, key]]);
+  }
+
+  async delete(run: string): Promise<void> {
+    const keys = await this.all();
+    if (keys.delete(run)) await this.store([...keys]);
+  }
+
+  private async store(keys: readonly Entry[]): Promise<void> {
+    await this.storage.store(storageKey, JSON.stringify(keys.slice(-mostKeys)));
+  }
+
+  private async all(): Promise<Map<string, string>> {
+    try {
+      const stored: unknown = JSON.parse((await this.storage.get(storageKey)) ?? '[]');
+      return new Map(Array.isArray(stored) ? stored.filter(isEntry) : []);
+    } catch {
+      // Moved or unreadable storage: the run is found by its Secret then.
+      return new Map();
+    }
   }
 }

@@ -19,7 +19,7 @@ import {
 
 let loading: Promise<Features> | undefined;
 
-/** Registers everything and does nothing: the code behind it is in bundles of its own, read when it is asked for. */
+/** Registers everything and does nothing else: other bundles load on first use. */
 export function activate(context: vscode.ExtensionContext): PartsForTests | undefined {
   const services = createServices(context);
   const files = new ScenarioFiles(services.state);
@@ -33,7 +33,6 @@ export function activate(context: vscode.ExtensionContext): PartsForTests | unde
     registerCommands(context, services.log, async () => (await runs()).commands),
     lazyLanguage(files, async () => (await features()).language, relevant.event),
     followActiveEditor(files, services.state),
-    // The copies of scenarios that lie beside results; the query of their URI is the folder.
     vscode.workspace.registerTextDocumentContentProvider(runCopyScheme, {
       provideTextDocumentContent: async ({ query }) => (await runs()).scenarioCopy(query),
     }),
@@ -70,12 +69,12 @@ export function activate(context: vscode.ExtensionContext): PartsForTests | unde
   return context.extensionMode === vscode.ExtensionMode.Test ? { log: services.log } : undefined;
 }
 
-/** What tests in an editor look into, since no extension can read a log. */
+/** For tests: no extension can read a log. */
 interface PartsForTests {
   readonly log: Log;
 }
 
-/** The list of results; a filter is named above it, since what it hides is easily missed. */
+/** The list of results, with its filter above it. */
 function resultsView({ index, selected }: Services): vscode.Disposable {
   const view = vscode.window.createTreeView('signalrBenchmark.results', {
     treeDataProvider: new ResultsTree(index),
@@ -94,7 +93,6 @@ function resultsView({ index, selected }: Services): vscode.Disposable {
   return vscode.Disposable.from(view, index.onDidChange(sayFilter));
 }
 
-/** Scenarios with objectives in the Test Explorer; they are looked for when somebody opens it. */
 function scenarioTests(
   discover: (tests: vscode.TestController) => Promise<void>,
 ): vscode.Disposable {
@@ -104,7 +102,7 @@ function scenarioTests(
 }
 
 async function loadFeatures(parts: FeatureParts): Promise<Features> {
-  // After what is going on: neither an activation nor a key stroke waits for code to be read.
+  // Neither activation nor typing waits for the code to load.
   await new Promise(setImmediate);
   const { createFeatures } = await import(/* webpackChunkName: "features" */ './features.js');
   const features = createFeatures(parts);
@@ -112,12 +110,11 @@ async function loadFeatures(parts: FeatureParts): Promise<Features> {
   return features;
 }
 
-/** What a run has measured is written before the window closes. */
+/** Stores the measurements of a run before the window closes. */
 export async function deactivate(): Promise<void> {
   await (await loading)?.close();
 }
 
-/** Registers the commands of the manifest; what they do is asked for when one is called. */
 function registerCommands(
   { extension }: vscode.ExtensionContext,
   log: Log,
@@ -131,7 +128,7 @@ function registerCommands(
         await handlers[command]!(...args);
       } catch (error) {
         log.error(error);
-        // What people can do something about is said; a defect is reported by the editor, which logs what it is given.
+        // Expected errors become a message; the editor itself reports and logs defects.
         if (!(error instanceof ExpectedError)) throw shownError(error);
         say('Error', errorText(error));
       }
@@ -140,7 +137,7 @@ function registerCommands(
   return vscode.Disposable.from(...registered);
 }
 
-/** Registers what coding agents in the editor may ask; nothing in an editor that has no agents. */
+/** Registers the tools for coding agents, where the editor supports them. */
 function registerTools(
   { extension }: vscode.ExtensionContext,
   toolsOf: () => Promise<RunFeatures['tools']>,
@@ -171,7 +168,7 @@ interface Manifest {
   };
 }
 
-/** Fires when what is shown of scenarios is old: secrets, results, the run that is going on, marked files or settings. */
+/** Fires when secrets, results, the current run, marked files or settings change. */
 function relevantChange({ index, running, state }: Services) {
   const emitter = new vscode.EventEmitter<void>();
   const fire = (): void => emitter.fire();
@@ -187,10 +184,9 @@ function relevantChange({ index, running, state }: Services) {
   return Object.assign(sources, { event: emitter.event });
 }
 
-/** YAML files of any name; which of them are scenarios is asked of each. */
+/** YAML files of any name; each document is then checked. */
 const selector: vscode.DocumentSelector = { language: 'yaml' };
 
-/** Registers the language features. Their code, with parser and tables, is read with the first scenario. */
 function lazyLanguage(
   files: ScenarioFiles,
   load: () => Promise<LanguageProviders>,
@@ -234,7 +230,7 @@ function lazyLanguage(
   );
 }
 
-/** Diagnostics need no question: they begin as soon as a scenario is open. */
+/** Diagnostics start as soon as a scenario is open. */
 function loadWithFirstScenario(
   files: ScenarioFiles,
   load: () => Promise<LanguageProviders>,

@@ -6,10 +6,9 @@ import { fromName } from './results/resultEntry';
 import { lastRunText, newestOf } from './results/resultsModel';
 import type { FeatureParts } from './services';
 
-/** What answers questions about scenarios, and the way to what carries out orders. */
 export type Features = ReturnType<typeof createFeatures>;
 
-/** Wires them. Nothing is run or read by it; diagnostics of open scenarios begin. */
+/** Starts nothing but the diagnostics of open scenarios. */
 export function createFeatures(parts: FeatureParts) {
   const language = new LanguageProviders(languageContext(parts));
   let loading: Promise<RunFeatures> | undefined;
@@ -19,7 +18,7 @@ export function createFeatures(parts: FeatureParts) {
   };
   return {
     language,
-    /** Loads what has to do with runs and results: editing needs no load runner. */
+    /** Loads the code of runs and results: editing needs no load runner. */
     runs: (): Promise<RunFeatures> => (loading ??= load()),
     close: async (): Promise<void> => (await loading)?.controller.close(),
     dispose: (): void => {
@@ -38,7 +37,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
     onRelevantChange,
     isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {
-      // The name as a result folder has it.
+      // As result folders spell the name.
       const { scenario } = fromName(resultFolderName(new Date(0), uri.path));
       const source = { scenario, origin: uri.toString(), places: places.for(uri) };
       const entry = newestOf(index.results.entries, source);

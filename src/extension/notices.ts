@@ -1,11 +1,11 @@
-/** The only place that shows notifications: the editor makes links of what stands in them, also such that carry out commands. */
+/** The only place that shows notifications: VS Code turns links in their text into commands. */
 import * as vscode from 'vscode';
 import { redactNotice } from '../results/redact';
 import { inBackground } from './log';
 
 type Kind = 'Information' | 'Warning' | 'Error';
 
-/** @returns the button that was pressed */
+/** @returns the pressed button */
 export function ask(
   kind: Kind,
   text: string,
@@ -14,7 +14,7 @@ export function ask(
   return vscode.window[`show${kind}Message`](redactNotice(text), ...buttons);
 }
 
-/** In a dialog that has to be answered. @returns the button that was pressed */
+/** Asks in a modal dialog. @returns the pressed button */
 export function askFirst(
   question: string,
   detail: string,
@@ -24,12 +24,11 @@ export function askFirst(
   return vscode.window.showWarningMessage(redactNotice(question), options, ...buttons);
 }
 
-/** Nobody waits for it to be read. */
+/** Shows a message without waiting. */
 export function say(kind: Kind, text: string): void {
   inBackground(ask(kind, text));
 }
 
-/** Says something, and does what stands behind the button that is pressed. */
 export async function offer(
   kind: Kind,
   text: string,
@@ -39,12 +38,10 @@ export async function offer(
   if (answer !== undefined) await buttons[answer]?.();
 }
 
-/** Below the editor, for a moment. */
 export function sayBriefly(text: string, shownMs: number): void {
   vscode.window.setStatusBarMessage(redactNotice(text), shownMs);
 }
 
-/** Shows a notification for as long as something takes. */
 export function showWhile<Result>(
   title: string,
   work: (report: (message: string) => void, token: vscode.CancellationToken) => Thenable<Result>,

@@ -14,7 +14,7 @@ import { loadNumbers, loadNumbersWords } from '../run/runWords';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
-/** Whether code of this workspace may be acted on; says why not, with the way to change it. */
+/** Whether the workspace is trusted; if not, says why and offers to manage trust. */
 export async function trusted(why = runsAreOff()): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = t('Manage Workspace Trust');
@@ -28,18 +28,17 @@ const runsAreOff = (): string =>
     'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
   );
 
-/** As {@link trusted}, for what writes files. */
+/** As {@link trusted}, for commands that write files. */
 export const trustedToWrite = (): Promise<boolean> =>
   trusted(
     t('Nothing is written in Restricted Mode. Trust the workspace to change or export results.'),
   );
 
-/** Whether somebody presses the only button of a question. */
 export async function agrees(question: string, button: string, detail = ''): Promise<boolean> {
   return (await askFirst(question, detail, button)) === button;
 }
 
-/** What a run does beside load on this machine needs a word, once per workspace; a command of a tool each time. */
+/** Asks once per host and command of the workspace; for a tool's run every time a command would start. */
 export async function confirmLoad(
   { reach, url, unlikeRecording }: RunQuestion,
   scenario: Scenario,
@@ -77,7 +76,7 @@ function questionText(reach: Reach, url: string, unlikeRecording: string | undef
     : t('Contact other machines for this run?');
 }
 
-/** What to do about the run that is going on; names both, since the second may be chosen by its editor. */
+/** Asks what to do about the current run. Names both: the second may have been chosen by its editor. */
 export async function askSecondRun(
   title: string,
   running: string,

@@ -7,7 +7,6 @@ import { ResultPlaces, ResultsIndex } from './results/resultsTree';
 import type { ScenarioFiles } from './scenarios/scenarioFiles';
 import { SecretStore, TargetsTree } from './targets/targetsTree';
 
-/** What commands and views share. */
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices(context: vscode.ExtensionContext) {
@@ -18,7 +17,7 @@ export function createServices(context: vscode.ExtensionContext) {
   const index = new ResultsIndex(places, state);
   const targets = new TargetsTree(state, secrets);
   const running = new RunningScenario();
-  /** What is selected in the list of results; set with the view. */
+  /** Selection in the list of results; set with the view. */
   const selected: { results: () => readonly ResultNode[] } = { results: () => [] };
   const all = vscode.Disposable.from(log, index, running);
   return {
@@ -30,7 +29,7 @@ export function createServices(context: vscode.ExtensionContext) {
     targets,
     running,
     selected,
-    /** Runs `serve hub`, for the embedded hub. */
+    /** Runs `serve hub`. */
     serverScript: context.asAbsolutePath(path.join('dist', 'serve.js')),
     dispose: (): void => {
       all.dispose();
@@ -38,18 +37,18 @@ export function createServices(context: vscode.ExtensionContext) {
   };
 }
 
-/** The settings with their types; names and defaults stand in package.json, and a test compares. */
+/** Settings with types; names and defaults are in package.json, and a test compares. */
 interface Settings {
   readonly codeLens: boolean;
   readonly inlayHints: boolean;
   readonly hoverEstimate: boolean;
-  /** Worker threads of a run whose scenario names none; 0 leaves it to the machine. */
+  /** Worker threads if the scenario names none; 0 lets the machine decide. */
   readonly workers: number;
-  /** A step that misses an objective does not end a run. */
+  /** A missed objective does not end the run. */
   readonly keepGoing: boolean;
-  /** Program for runs in a cluster; empty: the one on the path. */
+  /** Empty: `kubectl` on the path. */
   readonly kubectl: string;
-  /** Of agents and coordinator there, and of their bus. */
+  /** Images of agents and coordinator, and of their bus. */
   readonly kubernetesImage: string;
   readonly kubernetesBusImage: string;
 }
@@ -60,7 +59,6 @@ export function setting<Name extends keyof Settings>(name: Name): Settings[Name]
   return value;
 }
 
-/** The scenario whose run is going on: where others have Run, it has Stop. */
 class RunningScenario implements vscode.Disposable {
   private uri: string | undefined;
   private readonly emitter = new vscode.EventEmitter<void>();
@@ -70,7 +68,7 @@ class RunningScenario implements vscode.Disposable {
     return this.uri === uri.toString();
   }
 
-  /** @param uri of the scenario whose run began; undefined when the run is over */
+  /** @param uri of the running scenario; undefined at its end */
   async set(uri: vscode.Uri | undefined): Promise<void> {
     this.uri = uri?.toString();
     const files = this.uri === undefined ? [] : [this.uri];
@@ -85,16 +83,13 @@ class RunningScenario implements vscode.Disposable {
   }
 }
 
-/** Type of the editor of `result.json`, as in the manifest. */
+/** View types and schemes, as in the manifest. The copies of scenarios are read-only by their scheme. */
 export const resultEditorType = 'signalrBenchmark.result';
-/** Scheme of the copies of scenarios; documents of it have no way back to the disk: the editor shows them read-only. */
 export const runCopyScheme = 'signalr-benchmark-run';
-/** Type of the panel of a run; the manifest waits for it to bring panels back. */
 export const runPanelViewType = 'signalrBenchmark.run';
 export const comparisonViewType = 'signalrBenchmark.comparison';
 export const overviewViewType = 'signalrBenchmark.overview';
 
-/** What features are made from. */
 export interface FeatureParts {
   readonly services: Services;
   readonly files: ScenarioFiles;

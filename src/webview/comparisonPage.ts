@@ -12,7 +12,7 @@ import {
   headlineStep,
   remainingComparisonReasons,
 } from '../measure/compare/comparisonWords';
-import { percentWords, timeLabel } from '../measure/show/chartWords';
+import { percentWords, timeLabel, latencyOrDash } from '../measure/show/chartWords';
 import {
   axisShares,
   percentileAxisPosition,
@@ -20,11 +20,18 @@ import {
   shareAtPosition,
 } from '../measure/latencySummary';
 import type { PanelStrings } from '../measure/show/panelStrings';
-import { alignedCurves } from './charts/chartFrame';
-import { createPairCard, type PairView } from './charts/pairChart';
-import { element, setText } from './element';
-import { host, startPage } from './host';
+import {
+  alignedCurves,
+  latencyOptions,
+  placeAxis,
+  themeColour,
+  type ChartOptions,
+  type LegendLine,
+} from './charts/chartFrame';
+import { element, setText, startPage, type Host } from './element';
 import { createCard, createChooser, createSentence, tableOf, tablePlace } from './tables/card';
+import type uPlot from 'uplot';
+import { createChartCard, type ChartCard } from './charts/chartCard';
 
 type Send = (message: FromComparisonPanel) => void;
 
@@ -55,12 +62,11 @@ function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
   };
 }
 
-/** The step that is asked for, else the one that decided. */
+/** The wanted step, else the decisive one. */
 const stepOf = ({ comparison }: ShownComparison, wanted?: number): ComparedStep | undefined =>
   comparison.steps.find(({ index }) => index === wanted) ?? headlineStep(comparison);
 
 function createHeader(all: readonly ShownComparison[], strings: PanelStrings, send: Send) {
-  // The newest run is what people ask about.
   let at = all.length - 1;
   let chosen: (at: number, step?: number) => void = () => undefined;
   const order = (kind: 'main' | 'quiet', type: 'copyComment' | 'makeBaseline') => {
@@ -78,12 +84,11 @@ function createHeader(all: readonly ShownComparison[], strings: PanelStrings, se
   const head = element('div.title', title, where, runs.root, steps.root, orders);
   return {
     root: element('header', head, verdict.root),
-    /** Calls back with what is to be shown: now, and when people choose something else. */
+    /** Calls back now and on each choice. */
     onChosen(listener: typeof chosen): void {
       chosen = listener;
       chosen(at);
     },
-    /** Returns what is said of it. */
     update(shown: number, step?: number): string {
       const { comparison, names, sentences } = all[shown]!;
       setText(title, comparison.b.name);
@@ -171,7 +176,7 @@ function differencesTable(
   return place;
 }
 
-/** With a sign, so that colours are not needed to see it. */
+/** With a sign, readable without colours. */
 function markedChange(change: string, verdict: Change): string | readonly (string | Node)[] {
   if (verdict === 'same') return change;
   const [mark, tone] = verdict === 'worse' ? ['▲', 'bad'] : ['▼', 'good'];
@@ -213,10 +218,99 @@ function timeView(
   };
 }
 
-export function startComparison(): void {
+export function startComparison(host: Host): void {
   const page = createComparisonPage(document.body, (message) => host.postMessage(message));
-  startPage(page, ({ shown, strings, folders }: ToComparisonPanel) => {
+  startPage(host, page, ({ shown, strings, folders }: ToComparisonPanel) => {
     host.setState({ folders });
     page.show(shown, strings as PanelStrings);
   });
+}
+
+/** Latency of two runs over one axis; the area between is filled. */
+interface PairView {
+  readonly title: string;
+  readonly names: readonly [a: string, b: string];
+  /** Rising places, with microseconds in `a` and `b`; undefined without a point. */
+  readonly places: readonly number[];
+  readonly a: readonly (number | undefined)[];
+  readonly b: readonly (number | undefined)[];
+  /** Places with axis labels; absent: chosen automatically. */
+  readonly marks?: readonly number[];
+  readonly label: (place: number) => string;
+  readonly head: string;
+}
+
+const lines: readonly LegendLine[] = [
+  { label: '', colour: 'p50', dash: [6, 4], widthPx: 2 },
+  { label: '', colour: 'p99', dash: [], widthPx: 2.5 },
+];
+
+function createPairCard(strings: PanelStrings, name: string): ChartCard<PairView | undefined> {
+  let shown: PairView | undefined;
+  return createChartCard<PairView | undefined>({
+    ...{ name, strings, lines, isFixed: true },
+    view(pair) {
+      shown = pair;
+      if (pair === undefined) return undefined;
+      const { title, names, places, label } = pair;
+      const runs = [pair.a, pair.b];
+      const rows = places.map((place, index) => [
+        label(place),
+        ...runs.map((values) => latencyOrDash(values[index], strings.noValue)),
+      ]);
+      const spoken = rows.slice(0, 20).map((cells) => cells.join(' '));
+      return {
+        ...{ title, kind: name, labels: names, isFinal: true },
+        data: [places, ...runs].map((each) => [...each]) as uPlot.AlignedData,
+        rest: { label: '', values: ['', ''] },
+        spoken: [title, spoken.join(', ')],
+        options: () => options(() => shown ?? pair),
+        read: (index) => ({ title: label(places[index]!), values: rows[index]!.slice(1) }),
+        table: () => ({ heads: [pair.head, ...names], rows, textColumns: [0] }),
+      };
+    },
+  });
+}
+
+function options(now: () => PairView): ChartOptions {
+  const below = placeAxis(
+    (min, max) => now().marks ?? evenly(min, max),
+    (place) => now().label(place),
+  );
+  const range = (min: number, max: number): [number, number] => [
+    Math.min(0, min),
+    Math.max(1, max),
+  ];
+  return { ...latencyOptions(lines, below, range), hooks: { drawClear: [fillBetween] } };
+}
+
+function evenly(min: number, max: number): number[] {
+  const rough = Math.max(1, (max - min) / 6);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? power;
+  const first = Math.ceil(min / step);
+  return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, at) => (first + at) * step);
+}
+
+function fillBetween(plot: uPlot): void {
+  const { ctx, data } = plot;
+  const [places, a, b] = data;
+  if (a === undefined || b === undefined) return;
+  const pointsOf = (values: typeof a): [x: number, y: number][] =>
+    Array.from(places).flatMap((place, at): [x: number, y: number][] => {
+      const us = values[at];
+      if (us === null || us === undefined) return [];
+      return [[plot.valToPos(place, 'x', true), plot.valToPos(us, 'y', true)]];
+    });
+  const around = [...pointsOf(a), ...pointsOf(b).reverse()];
+  ctx.save();
+  ctx.globalAlpha = 0.18;
+  ctx.fillStyle = themeColour('--line-p99');
+  ctx.beginPath();
+  for (const [at, [x, y]] of around.entries()) {
+    if (at === 0) ctx.moveTo(x, y);
+    else ctx.lineTo(x, y);
+  }
+  ctx.fill();
+  ctx.restore();
 }

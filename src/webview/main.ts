@@ -1,13 +1,16 @@
 import type { PageName } from '../messages/panel';
 import { startComparison } from './comparisonPage';
+import type { Host } from './element';
 import { startOverview } from './overviewPage';
 import { startRunPage } from './page';
 
-const pages: Readonly<Record<PageName, () => void>> = {
+declare function acquireVsCodeApi(): Host;
+
+const pages: Readonly<Record<PageName, (host: Host) => void>> = {
   run: startRunPage,
   comparison: startComparison,
   overview: startOverview,
 };
 
-// They share nearly all they have, so they are one script; its page says which of them it is.
-pages[document.body.dataset['page'] as PageName]();
+// One script for all pages, since they share most code.
+pages[document.body.dataset['page'] as PageName](acquireVsCodeApi());

@@ -2,13 +2,20 @@ import { fill } from '../base/text';
 import type { FromOverviewPanel, OverviewRow, ToOverviewPanel } from '../messages/panel';
 import { latencyWords, formatCount } from '../base/units';
 import type { PanelStrings } from '../measure/show/panelStrings';
-import { createTrendCard, unitWords } from './charts/trendChart';
-import { element, setText } from './element';
-import { host, startPage } from './host';
-import { rowsShown, trendOf, type SortKey, type Wanted } from './overviewRows';
+import { element, setText, startPage, type Host } from './element';
 import { createCard, tablePlace } from './tables/card';
+import {
+  countAxis,
+  countAxisBelow,
+  latencyOptions,
+  rightSide,
+  sideRoom,
+  themeColour,
+  type ChartOptions,
+  type LegendLine,
+} from './charts/chartFrame';
+import { createChartCard, type ChartCard } from './charts/chartCard';
 
-/** The results of all scenarios, or of one with what has become of it. */
 function createOverviewPage(root: HTMLElement, send: (message: FromOverviewPanel) => void) {
   let page: ReturnType<typeof createList> | undefined;
   return {
@@ -81,7 +88,6 @@ function createList(
   };
 }
 
-/** Columns that are set from the right. */
 const numbers: readonly SortKey[] = ['p99', 'unit'];
 
 function tableOf(
@@ -129,7 +135,124 @@ function tableOf(
   );
 }
 
-export function startOverview(): void {
+export function startOverview(host: Host): void {
   const page = createOverviewPage(document.body, (message) => host.postMessage(message));
-  startPage(page, (message: ToOverviewPanel) => page.show(message));
+  startPage(host, page, (message: ToOverviewPanel) => page.show(message));
+}
+
+type SortKey = 'when' | 'scenario' | 'p99' | 'unit' | 'outcome';
+
+export interface Wanted {
+  readonly scenario: string | undefined;
+  /** All must match, ignoring case. */
+  readonly words: string;
+  readonly key: SortKey;
+  readonly falling: boolean;
+}
+
+/** Sort values; undefined sorts last in both directions. */
+const valueOf: Readonly<Record<SortKey, (row: OverviewRow) => number | string | undefined>> = {
+  when: ({ startedMs }) => startedMs,
+  scenario: ({ scenario }) => scenario,
+  p99: ({ p99Us }) => p99Us,
+  unit: ({ unit }) => unit ?? undefined,
+  outcome: ({ status }) => status,
+};
+
+export function rowsShown(
+  rows: readonly OverviewRow[],
+  { scenario, words, key, falling }: Wanted,
+): OverviewRow[] {
+  const all = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const value = valueOf[key];
+  const sign = falling ? -1 : 1;
+  return rows
+    .filter((row) => scenario === undefined || row.scenario === scenario)
+    .filter((row) => {
+      const text = `${row.scenario} ${row.when} ${row.status}`.toLowerCase();
+      return all.every((word) => text.includes(word));
+    })
+    .sort((a, b) => {
+      const [left, right] = [value(a), value(b)];
+      if (left === right) return b.startedMs - a.startedMs;
+      if (left === undefined) return 1;
+      if (right === undefined) return -1;
+      return left < right ? -sign : sign;
+    });
+}
+
+export interface Trend {
+  readonly scenario: string;
+  /** Oldest first, with a p99. */
+  readonly runs: readonly (OverviewRow & { readonly p99Us: number })[];
+}
+
+/** Of a single scenario with at least two runs. */
+export function trendOf(rows: readonly OverviewRow[]): Trend | undefined {
+  const [first] = rows;
+  if (first === undefined || rows.some(({ scenario }) => scenario !== first.scenario))
+    return undefined;
+  const runs = rows
+    .flatMap((row) => (row.p99Us === undefined ? [] : [{ ...row, p99Us: row.p99Us }]))
+    .sort((a, b) => a.startedMs - b.startedMs);
+  return runs.length < 2 ? undefined : { scenario: first.scenario, runs };
+}
+
+export const unitWords = (
+  { unit }: Pick<OverviewRow, 'unit'>,
+  { none, noValue }: PanelStrings,
+): string => (unit === undefined ? noValue : unit === null ? none : formatCount(unit));
+
+/** p99 and Units of a scenario's runs, oldest first. The results table has the numbers. */
+function createTrendCard(strings: PanelStrings): ChartCard<Trend | undefined> {
+  const lines: readonly LegendLine[] = [
+    { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
+    { label: strings.unit, colour: 'p50', dash: [6, 3], widthPx: 1.5 },
+  ];
+  return createChartCard<Trend | undefined>({
+    ...{ name: 'chart-trend', strings, lines },
+    view(trend) {
+      if (trend === undefined) return undefined;
+      const { runs } = trend;
+      const title = fill(strings.trend, trend.scenario);
+      const values = runs.map((run) => [latencyWords(run.p99Us), unitWords(run, strings)]);
+      const spoken = runs.map(({ when }, at) => `${when} ${values[at]!.join(', ')}`);
+      return {
+        ...{ title, kind: 'trend', spoken: [title, spoken.slice(-20).join('; ')] },
+        data: [
+          runs.map((_, at) => at + 1),
+          runs.map(({ p99Us }) => Math.max(1, p99Us)),
+          runs.map(({ unit }) => unit ?? null),
+        ],
+        rest: { label: '', values: values.at(-1) ?? [] },
+        options: () => options(lines),
+        read: (index) => {
+          const { when, status } = runs[index]!;
+          return { title: when, values: values[index]!, more: [{ label: status, value: '' }] };
+        },
+      };
+    },
+  });
+}
+
+function options(lines: readonly LegendLine[]): ChartOptions {
+  const { series, scales, axes, ...options } = latencyOptions(
+    lines,
+    countAxisBelow(50),
+    (min, max) => [min - 0.5, max + 0.5],
+    { right: 0 },
+  );
+  const [place, p99, units] = series.map((made, at) => ({
+    ...made,
+    points: { show: true, size: 7, fill: () => themeColour(`--line-${lines[at - 1]!.colour}`) },
+  }));
+  return {
+    ...options,
+    series: [place!, p99!, { ...units!, scale: 'units' }],
+    scales: { ...scales, units: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.2] } },
+    axes: [
+      ...axes!,
+      countAxis({ scale: 'units', side: rightSide, size: sideRoom.right, grid: false }),
+    ],
+  };
 }

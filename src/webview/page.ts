@@ -5,8 +5,8 @@ import { createHeatMapCard } from './charts/heatMap';
 import { createSearchCard } from './charts/searchChart';
 import { createSpectrumCard } from './charts/spectrum';
 import { createObservedCharts, createTimeChartCard } from './charts/timeChart';
-import { createTimeView } from './charts/timeView';
-import { element, setText } from './element';
+import { createTimeView } from './charts/chartFrame';
+import { element, setText, startPage, type Host } from './element';
 import {
   initialState,
   isOver,
@@ -22,9 +22,8 @@ import { createSentence, type StateCard } from './tables/card';
 import { tableCards } from './tables/tables';
 import { tilesOf } from './tables/tiles';
 import { createUnitsCard } from './tables/unitsCard';
-import { host, startPage } from './host';
 
-/** Most often the live region speaks while a run goes on. */
+/** Minimum interval of the live region. */
 const speakEveryMs = 10_000;
 
 type Send = (message: FromPanel) => void;
@@ -65,7 +64,7 @@ function createPage(root: HTMLElement, send: Send): Page {
   };
 }
 
-/** How a run stands to an earlier one, where it was compared. */
+/** The comparison with the baseline, if any. */
 function baselineOf({ result, strings }: ShownRun): PanelBaseline | undefined {
   const baseline = result?.baseline;
   if (baseline === undefined) return undefined;
@@ -73,7 +72,7 @@ function baselineOf({ result, strings }: ShownRun): PanelBaseline | undefined {
 }
 
 function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
-  // The words come with the run: nothing is said for the blink before.
+  // Texts arrive with the run.
   if (state.kind === 'waiting') return element('p');
   const text = element('span', element('strong', state.strings.unreadable), ' ', state.message);
   return element('p.verdict bad', { role: 'alert' }, text);
@@ -108,7 +107,7 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
       const nothing = isOver(next) && next.snapshots.length === 0;
       missing.hidden = !nothing || unreachable;
       for (const { card } of overTime) card.show(!nothing && !unreachable);
-      // In place of charts of which none has a line.
+      // Replaces charts that would have no lines.
       const place = unreachable ? first : last;
       if (errors.card.root.parentElement !== place) place.append(errors.card.root);
       header.update(next);
@@ -183,7 +182,7 @@ function createHeader(state: ShownRun, send: Send) {
   };
 }
 
-/** Breaks between facts, never between a number and its unit. */
+/** Keeps numbers with their units when wrapping. */
 const unbroken = (text: string): string => text.replace(/(?<!·) (?!·)/g, '\u00a0');
 
 function createTiles(state: ShownRun) {
@@ -206,12 +205,12 @@ function createTiles(state: ShownRun) {
   };
 }
 
-export function startRunPage(): void {
+export function startRunPage(host: Host): void {
   const page = createPage(document.body, (message) => host.postMessage(message));
   let state = initialState;
   let drawing = false;
 
-  /** Several messages before the next frame are drawn once. */
+  /** Draws once per frame. */
   function draw(): void {
     if (drawing) return;
     drawing = true;
@@ -222,9 +221,9 @@ export function startRunPage(): void {
   }
 
   draw();
-  startPage(page, (message: ToPanel) => {
+  startPage(host, page, (message: ToPanel) => {
     state = reduce(state, message);
-    // By this the editor finds the run again after a reload of the window.
+    // Lets the editor restore the panel after a reload.
     if (message.type === 'hydrate') host.setState({ runId: message.run.id });
     draw();
   });

@@ -10,22 +10,27 @@ import { stepBands, addLateSeries } from '../measure/show/timeSeries';
 import type { AgentProgress } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../messages/panel';
 import type { PanelStrings } from '../measure/show/panelStrings';
+import { isTimeMetric } from '../base/objectives/percentile';
+import { fill } from '../base/text';
+import { latencyWords, formatCount, formatShare } from '../base/units';
+import { shownPercentiles } from '../measure/latencySummary';
+import { searchKindTexts } from '../measure/show/panelTables';
+import type { BrokenObjective, SearchKind, SearchStep, SearchSummary } from '../base/searchSummary';
 
 export interface ShownRun {
   readonly kind: 'run';
   readonly strings: PanelStrings;
   readonly run: PanelRun;
   readonly load: string;
-  /** Oldest first, less than twice {@link mostSnapshots}. */
+  /** Oldest first, fewer than twice {@link mostSnapshots}. */
   readonly snapshots: readonly Snapshot[];
-  /** Those that generate the load, as they stand; a result has its own. */
+  /** Current agents; a result has its own. */
   readonly agents: readonly AgentProgress[];
   readonly result: PanelResult | undefined;
   readonly spectra: readonly PanelSpectrum[];
   readonly interrupted: boolean;
 }
 
-/** Everything the panel shows follows from this. */
 export type PanelState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'unreadable'; readonly strings: PanelStrings; readonly message: string }
@@ -33,7 +38,7 @@ export type PanelState =
 
 export const initialState: PanelState = { kind: 'waiting' };
 
-/** The state after a message; messages of a kind this panel does not know change nothing. */
+/** Unknown messages change nothing. */
 export function reduce(state: PanelState, message: ToPanel): PanelState {
   switch (message.type) {
     case 'hydrate':
@@ -71,11 +76,11 @@ const withResult = (state: ShownRun): ShownRun => ({
 
 function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   const last = state.snapshots.at(-1);
-  // What was on its way when the panel was filled may come a second time.
+  // A snapshot sent before the panel was filled may arrive twice.
   if (last && snapshot.atMs < last.atMs) return state;
   const { agents = state.agents, ...added } = snapshot;
   const all = [...state.snapshots, added];
-  // Of a step that goes on only the newest are asked for more than charts draw; the last of them is what charts go on from.
+  // Only the newest snapshots of a step need details; charts continue from the last.
   const [passed, newer] = state.snapshots.slice(-2);
   if (passed?.step && newer && passed.step.index === newer.step?.index)
     all[all.length - 3] = dropDetails(passed);
@@ -83,7 +88,7 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
   return { ...state, agents, snapshots };
 }
 
-/** What went wrong last beside the load; empty without, and where the run has ended for it, which its first sentence says. */
+/** The last problem beside the load; empty if the final sentence says it. */
 export function problemOf({ snapshots, result }: ShownRun): string {
   const problem = snapshots.at(-1)?.problem ?? '';
   return result?.endingMessage?.includes(problem) === true ? '' : problem;
@@ -92,18 +97,16 @@ export function problemOf({ snapshots, result }: ShownRun): string {
 export const isOver = ({ result, interrupted }: ShownRun): boolean =>
   result !== undefined || interrupted;
 
-/** Whether the run ended without a connection: there is nothing to draw, only what went wrong. */
 export const isUnreachable = ({ result }: ShownRun): boolean =>
   result !== undefined && result.steps.length === 0 && result.connections.connected === 0;
 
-/** Each step as it was last seen. */
 export function lastSeen({ snapshots }: ShownRun): StepProgress[] {
   const steps = new Map<number, StepProgress>();
   for (const { step } of snapshots) if (step) steps.set(step.index, step);
   return [...steps.values()];
 }
 
-/** The newest progress of a step, if need be of a certain kind. */
+/** The newest matching progress of a step. */
 export function latestStep(
   snapshots: readonly Snapshot[],
   accept: (step: StepProgress) => boolean = () => true,
@@ -124,13 +127,13 @@ export function endedLosses(snapshots: readonly Snapshot[]): number {
   return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** End of the time axis of every chart, seconds since the run began. */
+/** End of every time axis, seconds. */
 export function axisEndS(state: ShownRun): number {
   const { run, snapshots } = state;
   return isOver(state) ? (snapshots.at(-1)?.atMs ?? 0) / 1000 : plannedEndS(run, snapshots);
 }
 
-/** The planned end, seconds: ramp, warm-ups and measured times. It stands still; draining is not known before. */
+/** Planned end, seconds: ramp, warm-ups and measured time. Draining is unknown in advance. */
 export function plannedEndS({ scenario }: PanelRun, snapshots: readonly Snapshot[]): number {
   const last = snapshots.at(-1);
   const nowS = (last?.atMs ?? 0) / 1000;
@@ -151,4 +154,72 @@ export function progressOf(snapshots: readonly Snapshot[], budgetMs?: number): n
   const { index, elapsedS, totalS } = last.step;
   const within = totalS > 0 ? Math.min(1, elapsedS / totalS) : 1;
   return Math.min(1, (index - 1 + within) / Math.max(1, last.stepCount));
+}
+
+/** A search so far, or of the result. */
+export type ShownSearch = Pick<
+  SearchSummary,
+  'of' | 'low' | 'high' | 'precision' | 'steps' | 'broken'
+> & { readonly elapsedMs: number };
+
+export function searchOf({ result, snapshots, run }: ShownRun): ShownSearch | undefined {
+  if (result?.search !== undefined) return result.search;
+  const latest = snapshots.at(-1);
+  const now = latest?.search;
+  const spec = run.scenario.search;
+  if (result !== undefined || latest === undefined || now === undefined || spec === undefined)
+    return undefined;
+  const steps = new Map<number, SearchStep>();
+  for (const { search, step } of snapshots) {
+    if (search === undefined || step === undefined) continue;
+    const { index, outstanding, verdict, over } = step;
+    // Between two steps, a snapshot pairs the new value with the old step.
+    const value = steps.get(index)?.value ?? search.value;
+    const latency = shownPercentiles(step);
+    steps.set(index, {
+      ...{ index, value, status: verdict ?? 'incomplete', lost: over ? outstanding : 0 },
+      ...{ p50: latency?.p50 ?? null, p99: latency?.p99 ?? null },
+    });
+  }
+  return {
+    ...now,
+    precision: spec.precision,
+    steps: [...steps.values()],
+    broken: null,
+    elapsedMs: latest.atMs,
+  };
+}
+
+export const kindWord = (of: SearchKind, strings: PanelStrings): string =>
+  strings[searchKindTexts[of]];
+
+export const searchValue = (of: SearchKind, value: number, strings: PanelStrings): string =>
+  `${formatCount(value)} ${kindWord(of, strings)}`;
+
+export function brokenText(
+  { metric, name: called, limit, value }: BrokenObjective,
+  strings: PanelStrings,
+): string {
+  const isCounted = /^(?:rate|errors)/.test(metric);
+  const words = isTimeMetric(metric) ? latencyWords : isCounted ? formatCount : formatShare;
+  const shown = value === null ? strings.isLost : words(value);
+  const name =
+    metric === 'backlog'
+      ? strings.backlog
+      : called === undefined
+        ? metric
+        : `${called} (${metric})`;
+  return fill(strings.brokenLimit, name, shown, words(limit));
+}
+
+/** `held`, or `p99 1.06 s, limit 1 s`. */
+export function outcomeText(
+  { status, broken, tooShort }: SearchStep,
+  strings: PanelStrings,
+): string {
+  if (status === 'pass') return strings.stepHeld;
+  if (status === 'invalid') return strings.stepNotOffered;
+  if (tooShort) return strings.stepTooShort;
+  if (status === 'incomplete') return strings.verdictRunning;
+  return broken === undefined ? strings.stepMissed : brokenText(broken, strings);
 }

@@ -6,15 +6,13 @@ import type { PanelStrings } from '../measure/show/panelStrings';
 import { runLeftS, type Snapshot } from '../measure/snapshot';
 import { silentAgentSentences } from '../measure/show/agentTable';
 import { generatorPartWords, timeLeftWords } from '../measure/show/chartWords';
-import { endedLosses, type ShownRun } from './panelState';
-import { searchValue } from './searchState';
+import { endedLosses, type ShownRun, searchValue } from './panelState';
 
-/** How a sentence, tile or row is meant; words say the same. */
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
 
 interface Sentence {
   readonly tone: Tone;
-  /** Sign before it; left out when read aloud. */
+  /** Not read aloud. */
   readonly sign: string;
   readonly lead: string;
   readonly rest: string;
@@ -22,7 +20,7 @@ interface Sentence {
 
 const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '⚠', bad: '✗', neutral: '●' };
 
-/** Status, step, time left, percentile, loss and generator; complete without the rest of the panel. */
+/** Sums up the run; complete without the rest of the panel. */
 export function sentenceOf(state: ShownRun): Sentence {
   const { result, interrupted, snapshots, strings } = state;
   if (result) return result.sentences;
@@ -77,7 +75,7 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
   const lost = endedLosses(snapshots);
   const nothingYet = step.latencyUs.count === 0;
   const stall = detectStall(step);
-  // Where nothing arrives, that nothing is lost would say too much.
+  // "Nothing lost" would mislead while nothing arrives.
   const noneLost = nothingYet || stall ? [] : [strings.nothingLost];
   const stallText = stall?.kind === 'silent' ? strings.stalled : strings.fallsBehind;
   const within = stall ? strings.withinOfCame : strings.within;

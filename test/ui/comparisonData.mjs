@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const require = createRequire(import.meta.url);
 const from = (file) => require(path.resolve('out', file));
-const { comparedRuns } = from('src/extension/panel/comparedRuns.js');
+const { comparedRuns } = from('src/extension/panel/panelSession.js');
 const { panelStrings } = from('src/measure/show/panelStrings.js');
 const { measuredStep, wanderingSeconds } = from('test/fakes/measuredStep.js');
 const { sampleResult } = from('test/unit/results/sampleResult.js');

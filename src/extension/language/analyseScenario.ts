@@ -23,7 +23,7 @@ export interface Analysis {
   readonly problems: readonly Problem[];
   readonly scenario?: Scenario;
   readonly sizePlaces?: SizePlaces;
-  /** Absent while the text has errors, and for scenarios without a table; `noEstimate` says why. */
+  /** Absent while the text has errors, and where no table fits; `noEstimate` says why. */
   readonly estimate?: Estimate;
   readonly noEstimate?: string;
 }
@@ -41,7 +41,7 @@ export function analyseScenario(text: string): Analysis {
   return { ...read, scenario, sizePlaces, ...estimateOf(scenario) };
 }
 
-/** The estimate of a scenario without errors, and how it compares with its unit. */
+/** The estimate of a scenario without errors, compared with its Unit. */
 export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noEstimate'> {
   if (scenario.kind === 'resultparser')
     return { noEstimate: 'This file only reads an old result.' };
@@ -56,7 +56,7 @@ interface Versioned {
 
 export type AnalysisCache<D extends Versioned> = ReturnType<typeof analysisCache<D>>;
 
-/** Reads each version of a document once; both questions about it must be cheap, they are asked often. */
+/** Analyses each version of a document once. `isScenario` and `sizeOf` must be cheap: they are called often. */
 export function analysisCache<D extends Versioned>({
   isScenario,
   sizeOf,
@@ -64,7 +64,6 @@ export function analysisCache<D extends Versioned>({
   const known = new WeakMap<D, { version: number; analysis: Analysis }>();
   const isTooLarge = (document: D): boolean => sizeOf(document) > maximumCharacters;
   return {
-    /** Undefined when the document is no scenario, or too large to be one. */
     analysisOf(document: D): Analysis | undefined {
       if (!isScenario(document) || isTooLarge(document)) return undefined;
       const found = known.get(document);
@@ -73,12 +72,10 @@ export function analysisCache<D extends Versioned>({
       known.set(document, { version: document.version, analysis });
       return analysis;
     },
-    /** Whether only the size of the document keeps it from being read. */
     isTooLarge: (document: D): boolean => isScenario(document) && isTooLarge(document),
   };
 }
 
-/** The keys that may stand below a node; undefined where none are known. */
 export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
   if (node.parent === undefined) return topKeys;
   if (node.item) {
@@ -95,16 +92,16 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
   return isNamed ? [...allParameters.values()].map(({ spec: one }) => one) : [];
 }
 
-/** The description of the key; of a list item that of its list. */
+/** Description of a key; for a list item that of its list. */
 export function specOf(node: OutlineNode): KeySpec | undefined {
   if (node.parent === undefined) return undefined;
   if (node.item) return specOf(node.parent);
   const known = keysBelow(node.parent)?.find(({ name }) => name === node.name);
-  // A parameter of a scenario has no names beyond those that are listed.
+  // Parameters have no names beyond those listed.
   return known ?? specOf(node.parent)?.named?.(node.name);
 }
 
-/** The use case that a `scenario` or an entry of `scenarios` names; the usual one when it names none. */
+/** The use case that an entry names, else the default one. */
 export function useCaseOf(entry: OutlineNode): UseCase | undefined {
   return findUseCase(unquotedValue(childNamed(entry, 'name')) ?? usualUseCase);
 }
@@ -115,7 +112,7 @@ export function entryNodes(root: OutlineNode): OutlineNode[] {
   return mix.length > 0 ? mix : single === undefined ? [] : [single];
 }
 
-/** Everything to underline, sorted by position: the same problems as on the command line. */
+/** All problems by position, the same as on the command line. */
 export function diagnosticsOf(analysis: Analysis): Problem[] {
   const { problems, estimate, text } = analysis;
   const all = problems.map((problem) => within(problem, text.length));
@@ -127,11 +124,11 @@ function within(problem: Problem, end: number): Problem {
   return { ...problem, offset, length: Math.max(0, Math.min(problem.length, end - offset)) };
 }
 
-/** Whether diagnostics of this source come from a checker of YAML and its schemas, such as Red Hat's. */
+/** Whether the diagnostics come from other YAML tooling, such as Red Hat's extension. */
 export const isYamlTooling = (source: string | undefined): boolean =>
   source === 'YAML' || source?.startsWith('yaml-schema') === true;
 
-/** Without the errors of lines that other tooling reports already: it reads the same schema. Warnings are only known here. */
+/** Drops errors of lines that other tooling already reports from the same schema. Only we know the warnings. */
 export function notRepeated(
   problems: readonly Problem[],
   lineOf: (problem: Problem) => number,
@@ -145,6 +142,6 @@ export function notRepeated(
 
 const ownSchemes = ['file', 'untitled', 'vscode-remote'];
 
-/** Whether people work on it: not the left side of a comparison or what is only shown, which have schemes of their own. */
+/** Whether a document can be edited: not the left side of a diff, nor read-only views with schemes of their own. */
 export const hasPlace = (scheme: string, folders: readonly string[]): boolean =>
   ownSchemes.includes(scheme) || folders.includes(scheme);

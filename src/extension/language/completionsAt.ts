@@ -17,9 +17,10 @@ import { placeholderWords } from '../../usecases/ownArguments';
 import { useCases } from '../../usecases/registry';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
 import { offers } from '../../capacity/tables/publishedLimits';
-import { wholeScenarios } from './wholeScenarios';
+import { presetOf, startingFile } from '../../capacity/start/preset';
+import { runsOnHub, type UseCase } from '../../usecases/useCase';
 
-/** What can be written at an offset, best first; keys that only the Azure SignalR benchmark has come last. */
+/** Completions at an offset, best first; keys of the Azure SignalR benchmark alone come last. */
 export function completionsAt(
   analysis: Analysis,
   offset: number,
@@ -78,7 +79,7 @@ function excluded(parent: OutlineNode, name: string, present: ReadonlySet<string
   return parent.parent === undefined && other !== undefined && present.has(other);
 }
 
-/** Names of the values that the session of a node has kept by then. */
+/** Names that earlier steps of the same session `keep`. */
 function valuesBefore(node: OutlineNode): string[] {
   let steps: OutlineNode | undefined;
   for (let at: OutlineNode | undefined = node; at !== undefined; at = at.parent)
@@ -112,15 +113,17 @@ function keyInsert(
 
 interface CursorPlace {
   readonly kind: 'key' | 'value';
-  /** The section that the key stands in, or the key of the value. */
   readonly node: OutlineNode;
   readonly start: number;
   readonly flow: boolean;
 }
 
-/** Reads the text up to the cursor as if a word ended there. Undefined in comments and behind values of several lines. */
+/**
+ * Parses the text up to the cursor as if a word ended there. Undefined in comments and after values of several
+ * lines.
+ */
 function cursorPlace(text: string, outline: Outline, offset: number): CursorPlace | undefined {
-  // The braces of a reference that is being typed mean something else to YAML in brackets.
+  // In flow collections, YAML reads the braces of an unfinished reference as a map.
   const before = text.slice(0, offset).replace(/\$(?:\{[\w:-]*)?$/, '');
   const probe = `${before}_`;
   const { root, nodes, words } = outlineOf(probe);
@@ -141,7 +144,7 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
   if (node === undefined || node.valueLength === 0) return undefined;
   const { flow, item, valueOffset, value } = node;
   const typed = lastLine(value);
-  // The first key of a section is a value to YAML as long as it has no colon.
+  // Without a colon YAML reads the first key of a section as a value.
   if (!flow && (node === root || /[\r\n]/.test(probe.slice(node.offset, valueOffset))))
     return keyBelow(node, { start: probe.length - typed.length, flow });
   if (/[\r\n]/.test(value)) return undefined;
@@ -149,7 +152,7 @@ function cursorPlace(text: string, outline: Outline, offset: number): CursorPlac
   return { kind: 'value', node: whole(node), start: valueOffset, flow };
 }
 
-/** Whether a list item is one value, as those of `target` are. */
+/** Whether a list item is a single value, as in `target`. */
 const holdsValues = ({ parent }: OutlineNode): boolean =>
   parent !== undefined && listKeys.includes(parent.name);
 
@@ -164,20 +167,19 @@ const listKeys: readonly string[] = [
 export interface Completion {
   readonly kind: 'key' | 'value' | 'reference' | 'scenario';
   readonly label: string;
-  /** What is written; in the notation of snippets when `snippet` is set. */
+  /** A snippet when `snippet` is set. */
   readonly insert: string;
   readonly snippet: boolean;
   readonly offset: number;
   readonly length: number;
   readonly detail?: string | undefined;
   readonly documentation?: string | undefined;
-  /** Whether the values are proposed next. */
+  /** Whether the editor suggests values next. */
   readonly goesOn?: boolean;
 }
 
 type Range = Pick<Completion, 'offset' | 'length'>;
 
-/** A proposal that is written as it is listed, unless `more` says otherwise. */
 const proposal = (
   { offset, length }: Range,
   kind: Completion['kind'],
@@ -185,12 +187,12 @@ const proposal = (
   more: Partial<Completion> = {},
 ): Completion => ({ offset, length, kind, label, insert: label, snippet: false, ...more });
 
-/** Names that references may name, whose values are never asked for, and hubs without secrets in them. */
+/** Names for references, never their values, and hub URLs without secrets. */
 interface ReferenceNames {
   readonly environment: readonly string[];
   readonly secrets: readonly string[];
   readonly hubs: readonly string[];
-  /** Values that a session has kept before. */
+  /** Names that earlier steps of the session keep. */
   readonly values?: readonly string[];
 }
 
@@ -202,13 +204,13 @@ const suffixes: Readonly<Partial<Record<KeySpec['type'], readonly string[]>>> = 
   senders: ['%'],
 };
 
-/** Whether a variable is called like something that leads to a target, and not like a key or a token. */
+/** Whether a variable sounds like a target rather than a key or token. */
 const namesTarget = (name: string): boolean =>
   /SIGNALR|PUBSUB|CONN|ENDPOINT|HUB|TARGET/i.test(name);
 
 const maximumNames = 200;
 
-/** Proposals for the value of a key, of which `range` is typed already. */
+/** Completions for a value; `range` is already typed. */
 function valueCompletions(
   { text, ...analysis }: Analysis,
   spec: KeySpec,
@@ -281,7 +283,6 @@ function numbers(
   return [value(defaultText(spec), t('default'))];
 }
 
-/** As people write it. */
 function defaultText({ type, default: value }: KeySpec): string {
   const hasUnit = type === 'size' || type === 'duration' || type === 'share';
   return hasUnit && typeof value === 'number' ? formatForFile(type, value) : String(value);
@@ -304,7 +305,7 @@ function proposePlaceholders(
   const open = /\{[\w.]*$/.exec(typed)?.[0].length ?? 0;
   if (open === 0 && typed !== '') return [];
   const quoted = /^["']/.test(typed);
-  // Editors close the brace by themselves.
+  // Editors close the brace themselves.
   const closed = open > 0 && text.charAt(at) === '}' ? 1 : 0;
   const range = { offset: at - open, length: open + closed };
   return known.map(({ written, summary: detail }) =>
@@ -312,7 +313,7 @@ function proposePlaceholders(
   );
 }
 
-/** Keys whose texts are filled when a connection opens, and those that make an identity. */
+/** Placeholders of keys filled per connection, and of keys that make an identity. */
 const personalKeys: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['headers', 'query', 'accessToken'].map((key) => [
@@ -325,7 +326,6 @@ const personalKeys: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** What may stand in the texts of a key. */
 function placeholdersOf({ name, type }: KeySpec, values: readonly string[]): Placeholder[] {
   const personal = personalKeys[name];
   if (personal !== undefined)
@@ -337,14 +337,14 @@ function placeholdersOf({ name, type }: KeySpec, values: readonly string[]): Pla
         },
     );
   if (type !== 'list') return [];
-  // Items of a stream have no receivers, and no rows.
+  // Items of a stream have neither receivers nor rows.
   const known = placeholderWords.filter(
     ({ written }) => name === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
   );
   return [...values.map(valueWords), ...known];
 }
 
-/** `${env:NAME}` and `${secret:name}` in place of what is typed of one. */
+/** `${env:NAME}` and `${secret:name}` in place of the typed part. */
 function references(
   text: string,
   start: number,
@@ -364,7 +364,7 @@ function references(
   ];
 }
 
-/** Names that are likely to hold a target or what lets somebody in. */
+/** Variables that likely hold a target or credentials. */
 const likely = /SIGNALR|PUBSUB|CONNECTION|ENDPOINT|URL|HUB|TOKEN|SECRET|KEY|AZURE/i;
 const understood = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
@@ -379,4 +379,51 @@ export function environmentNames(
     .filter((name) => understood.test(name) && likely.test(name))
     .sort();
   return [...new Set([...written, ...sounding])];
+}
+
+const connections = 200;
+
+/** A small load for any machine. Groups of ten are the *small group* of the performance guides. */
+export function templateText(useCase: UseCase): string {
+  return startingFile(useCase, {
+    service: runsOnHub(useCase) ? 'hub' : defaultService,
+    connections,
+    arrivingRate: connections,
+    baseSending: connections / 2,
+    // Where others move, they must not send: one step.
+    step: useCase.run.othersMove === true ? 0 : connections / 2,
+    groupCount: connections / 10,
+    singleStepDuration: '15s',
+    warmup: '2s',
+    comments: [],
+  });
+}
+
+const units = [1, 10, 100];
+
+const templates = () =>
+  useCases.map((useCase) => ({
+    label: useCase.name,
+    insert: templateText(useCase),
+    documentation: useCase.summary,
+  }));
+const guidePresets = () =>
+  useCases
+    .filter(({ inGuides }) => inGuides === true)
+    .flatMap((useCase) =>
+      units.map((unit) => ({
+        label: `${useCase.name}, Unit ${unit}`,
+        insert: presetOf(useCase, { service: defaultService, unit }).text,
+        documentation: useCase.summary,
+      })),
+    );
+/** Cached: finding the senders of a size takes several estimates. */
+let presets: ReturnType<typeof guidePresets> | undefined;
+
+function wholeScenarios(t: Translate) {
+  presets ??= guidePresets();
+  return [
+    ...templates().map((each) => ({ ...each, detail: t('A whole scenario') })),
+    ...presets.map((each) => ({ ...each, detail: t('Set-up of the performance guides') })),
+  ];
 }

@@ -9,13 +9,13 @@ import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 
 interface HoverText {
   readonly markdown: string;
-  /** Range it belongs to: the key and its value. */
+  /** Range of the key and its value. */
   readonly offset: number;
   readonly length: number;
   readonly estimated: boolean;
 }
 
-/** Explains the key at an offset; on the keys that make up the load the estimate follows, or comes first where it was asked for. */
+/** Explains the key at an offset. Keys of the load also show the estimate: after the text, or before it on request. */
 export function hoverAt(
   analysis: Analysis,
   offset: number,
@@ -37,7 +37,7 @@ export function hoverAt(
       ? estimateParts(analysis)
       : [];
   const known = node !== undefined && spec !== undefined ? [keyMarkdown(spec, node)] : [];
-  // What the key means is short, and what people point at it for; the estimate is long.
+  // The key's meaning is short and usually wanted; the estimate is long.
   const parts =
     options.estimate === 'first' ? [...withEstimate, ...known] : [...known, ...withEstimate];
   if (parts.length === 0) return undefined;
@@ -78,7 +78,6 @@ function keyMarkdown(spec: KeySpec, node: OutlineNode): string {
   ].join('\n\n');
 }
 
-/** `a whole number, 1 to 1,000,000`. */
 function kindWords(spec: KeySpec): string {
   const { type, minimum, maximum, choices } = spec;
   if (type === 'choice') return (choices ?? []).map((choice) => `\`${choice}\``).join(', ');
@@ -103,7 +102,7 @@ function showsEstimate(node: OutlineNode): boolean {
   );
 }
 
-/** Where a text surely shows its estimate: connections, else the first key of the load, else where the file begins. */
+/** Where the estimate always shows: `connections`, else the first key of the load, else the first line. */
 export function estimatePlace({ text, outline }: Analysis): { offset: number; length: number } {
   const keys = outline.nodes.filter(({ item }) => !item);
   const own = keys.filter(showsEstimate);
@@ -112,7 +111,7 @@ export function estimatePlace({ text, outline }: Analysis): { offset: number; le
   return { offset: Math.max(0, text.search(/^[^\s#]/m)), length: 1 };
 }
 
-/** `Unit 10 · outbound 95 % (small group)`, short enough for one line above a file. */
+/** `Unit 10 · outbound 95 % (small group)`. */
 export function estimateHeadline({ unit, binding, limits }: Estimate): string {
   const words = tableOfBinding({ binding, limits });
   const what = bindingDirection(binding.name);
@@ -192,7 +191,6 @@ function sourceWords(estimate: Estimate): string {
   return `${place} · ${formatMethod(estimate)}`;
 }
 
-/** `2023-11` as `November 2023`; other names of editions as they are. */
 function dateWords(edition: string): string {
   if (!/^\d{4}-\d{2}$/.test(edition)) return edition;
   const style = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const;

@@ -1,17 +1,16 @@
 import { configNames, kinds, topNames } from '../../scenario/scenario';
 
-/** What stands further down does not change what a file is. */
 const lookedAt = 64 * 1024;
 
 const names: ReadonlySet<string> = new Set(topNames);
 const innerNames = new Set([...configNames, 'name', 'parameters']);
-/** Keys of a load test for Artillery, which has sections of the same names: `phases`, and a `flow` or an engine. */
+/** Artillery load tests have sections of the same names, with these keys in them. */
 const foreignNames = ['phases', 'flow', 'engine'];
 
-/** Whether a file is a scenario by its name, or by the keys at the top of its beginning. */
+/** Whether a file is a scenario by its name or its top-level keys. */
 export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.signalr\.ya?ml$/i.test(fileName)) return true;
-  // What was never saved has no extension.
+  // Unsaved files have no extension.
   if (/\.[^./\\]*$/.test(fileName) && !/\.ya?ml$/i.test(fileName)) return false;
   const top = new Map<string, string>();
   let inner = false;

@@ -28,14 +28,14 @@ export interface LanguageContext {
   isScenario(document: vscode.TextDocument): boolean;
   secretNames(): readonly string[];
   hubs(): readonly string[];
-  /** Secrets, runs, marked files or settings changed: what is shown is asked for again. */
+  /** Secrets, runs, marked files or settings changed: everything shown is requested again. */
   readonly onRelevantChange: vscode.Event<void>;
   isRunning(uri: vscode.Uri): boolean;
-  /** Outcome of the newest run of a scenario in words, and its folder; undefined without one. */
+  /** Outcome and folder of the newest run. */
   lastRun(uri: vscode.Uri): { readonly words: string; readonly folder: string } | undefined;
 }
 
-/** Answers the editor's questions about scenarios, and publishes their diagnostics from its beginning. */
+/** Answers the editor's requests about scenarios and publishes their diagnostics. */
 export class LanguageProviders implements vscode.Disposable {
   private readonly cache: AnalysisCache<vscode.TextDocument>;
   private readonly diagnostics: vscode.Disposable;
@@ -46,13 +46,13 @@ export class LanguageProviders implements vscode.Disposable {
   constructor(private readonly context: LanguageContext) {
     this.cache = analysisCache({
       isScenario: (document: vscode.TextDocument) => context.isScenario(document),
-      // The position is moved to the end of the text, which is not put together for it.
+      // The position is clamped to the end, without building the whole text.
       sizeOf: (document) => document.offsetAt(new vscode.Position(document.lineCount, 0)),
     });
     this.diagnostics = publishDiagnostics(this.cache, context.onRelevantChange);
   }
 
-  /** The next hover of a document shows the estimate, even when hovers are set not to; once. */
+  /** Makes the next hover show the estimate, even when the setting is off. */
   showEstimateNext(uri: vscode.Uri): void {
     this.asked = uri.toString();
   }
@@ -69,7 +69,6 @@ export class LanguageProviders implements vscode.Disposable {
     return new vscode.Hover(new vscode.MarkdownString(hover.markdown), rangeOf(document, hover));
   }
 
-  /** Sets the context that a step of the walkthrough waits for, once. */
   private tickEstimate(): void {
     if (this.estimateSeen) return;
     this.estimateSeen = true;
@@ -117,7 +116,7 @@ export class LanguageProviders implements vscode.Disposable {
       hubs: this.context.hubs(),
     };
     const found = completionsAt(analysis, document.offsetAt(position), names, t);
-    // What follows the cursor is replaced where people chose that completions do so.
+    // VS Code replaces the rest of the word where the user prefers that.
     const word = document.getWordRangeAtPosition(position)?.end ?? position;
     return found.map((completion, index) => completionItem(document, completion, index, word));
   }
@@ -201,10 +200,9 @@ const symbolKinds: Readonly<Record<SymbolText['kind'], vscode.SymbolKind>> = {
   key: vscode.SymbolKind.Property,
 };
 
-/** Moves the text of a range into secret storage and writes a reference in its place. */
 const moveSecretCommand = 'signalrBenchmark.moveSecret';
 
-/** Each fix is tried on the text before it is offered: the first ones get some, about this many characters in all. */
+/** Each fix is tried on the text before it is offered; this bounds the characters parsed for that. */
 const mostTried = 200_000;
 
 const quickFix = (title: string): vscode.CodeAction =>
@@ -226,7 +224,7 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   info: vscode.DiagnosticSeverity.Information,
 };
 
-/** Keeps the problems of open scenarios up to date; what other YAML tooling reports already is left out. */
+/** Publishes the problems of open scenarios, except those that other YAML tooling reports. */
 function publishDiagnostics(
   cache: AnalysisCache<vscode.TextDocument>,
   refresh: vscode.Event<void>,
@@ -279,7 +277,7 @@ function publishDiagnostics(
     collection,
     vscode.workspace.onDidOpenTextDocument(later),
     vscode.workspace.onDidChangeTextDocument(({ document }) => later(document)),
-    // One of the files that scenarios name may be another one now.
+    // The saved file may be one that a scenario names.
     vscode.workspace.onDidSaveTextDocument(all),
     vscode.window.onDidChangeActiveTextEditor((editor) => editor && later(editor.document)),
     vscode.workspace.onDidGrantWorkspaceTrust(all),
@@ -289,7 +287,7 @@ function publishDiagnostics(
       collection.delete(uri);
     }),
     vscode.languages.onDidChangeDiagnostics(({ uris }) => {
-      // What is published here comes by as well, and changes nothing in what others report.
+      // Our own diagnostics also arrive here and change nothing.
       const changed = uris.filter((uri) => {
         const before = others.get(uri.toString());
         return before !== undefined && before !== linesOfOthers(uri).join();
@@ -305,17 +303,16 @@ function publishDiagnostics(
   );
 }
 
-/** Files that open scenarios name. */
 function filesOfDocuments(cache: AnalysisCache<vscode.TextDocument>) {
   const named = new WeakMap<vscode.TextDocument, NamedFiles>();
   return {
     problemsIn: (document: vscode.TextDocument): readonly Problem[] =>
       named.get(document)?.problemsIn(document.getText()) ?? [],
-    /** Whether something else than before is wrong. */
+    /** Whether the problems changed. */
     async look(document: vscode.TextDocument): Promise<boolean> {
       const analysis = cache.analysisOf(document);
       const { uri } = document;
-      // A scenario of somebody else may name any file, also of another machine.
+      // A foreign scenario may name any file, even on another machine.
       if (analysis === undefined || uri.scheme !== 'file' || !vscode.workspace.isTrusted)
         return false;
       const files = named.get(document) ?? new NamedFiles();
@@ -325,12 +322,11 @@ function filesOfDocuments(cache: AnalysisCache<vscode.TextDocument>) {
   };
 }
 
-/** Undefined when the document is no scenario; one hint when it is too large to be read. */
 function problemsIn(
   cache: AnalysisCache<vscode.TextDocument>,
   document: vscode.TextDocument,
 ): readonly Problem[] | undefined {
-  // Nobody edits such a file as a scenario: no error that has to be solved, but a word why it is quiet.
+  // Nobody edits such a file as a scenario: a hint says why nothing else is shown.
   if (cache.isTooLarge(document)) return [{ ...tooLarge, severity: 'info' }];
   const analysis = cache.analysisOf(document);
   return analysis && diagnosticsOf(analysis);
@@ -344,7 +340,6 @@ function linesOfOthers(uri: vscode.Uri): readonly number[] {
     .sort((a, b) => a - b);
 }
 
-/** See {@link hasPlace}; others get neither problems nor lenses. */
 const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>
   hasPlace(
     uri.scheme,

@@ -14,7 +14,7 @@ interface InlayText {
   readonly label: string;
 }
 
-/** What values of the parameters come to in the last step. Empty while the text has errors. */
+/** Traffic of the last step, shown beside the parameters. Empty while the text has errors. */
 export function inlayHints(
   { outline, scenario, estimate }: Analysis,
   t: Translate = english,
@@ -32,7 +32,7 @@ export function inlayHints(
     const parameters = node === undefined ? undefined : childNamed(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
     if (calls !== undefined) {
-      // One hint for all that a session does.
+      // One hint for the whole session.
       const first = traffic.sending.findIndex((other) => other.entry === entry);
       const all = estimate.loads.filter((_load, at) => traffic.sending[at]?.entry === entry);
       const sum = (key: 'in_messages_per_s' | 'out_messages_per_s'): string =>
@@ -56,7 +56,7 @@ export function inlayHints(
       groupMembers === 1
         ? t('1 member: {0}', table)
         : t('{0} members: {1}', formatFigure(groupMembers ?? 0), table);
-    // What goes over the wire; the estimate counts small messages for more.
+    // Bytes on the wire; the estimate counts small messages as larger ones.
     const wire = formatBandwidth((load.out_bytes_per_s * messageBytes) / counts);
     const bandwidth =
       counts === messageBytes
@@ -78,7 +78,6 @@ function behind(parameters: OutlineNode, name: string, label: string): InlayText
 
 export interface LensText {
   readonly title: string;
-  /** What a click does: start a run or a search or stop it, explain the estimate, or open the last result. */
   readonly opens: 'run' | 'search' | 'stop' | 'estimate' | 'result';
 }
 
@@ -152,7 +151,7 @@ function symbolOf(node: OutlineNode, children: readonly SymbolText[]): SymbolTex
   };
 }
 
-/** Texts that take references may hold what a reference stands for. */
+/** Empty for texts with references: they may hold a secret. */
 function shown(node: OutlineNode): string {
   const spec = specOf(node);
   if (spec === undefined || spec.references === true) return '';

@@ -25,10 +25,10 @@ import {
 } from './analyseScenario';
 import { offers } from '../../capacity/tables/publishedLimits';
 
-/** Problems of the whole load, not of the place they stand at. */
+/** Problems of the whole load, not of their position. */
 const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];
 
-/** The fixes of one of `diagnosticsOf`'s problems that do solve it, best first. */
+/** Fixes that do solve the problem, best first. */
 export function quickFixes(
   analysis: Analysis,
   problem: Problem,
@@ -52,7 +52,7 @@ function solves(analysis: Analysis, problem: Problem, changes: readonly TextChan
 
 const fixOf = ({ title, ...change }: Fix): TextFix => ({ title, changes: [change] });
 
-/** Where a message says that something can go, a fix takes out the key that it marks. */
+/** Removes the marked key where the message suggests that. */
 function removing({ text, outline }: Analysis, problem: Problem, t: Translate): TextFix[] {
   const says = /\bremove\b/i.test(problem.message) || problem.code === 'unknown-key';
   const node = says ? outline.nodes.filter((each) => isMarked(each, problem)).at(-1) : undefined;
@@ -60,7 +60,6 @@ function removing({ text, outline }: Analysis, problem: Problem, t: Translate): 
   return [{ title: t('Remove {0}', node.name), changes: [removeKey(text, node)] }];
 }
 
-/** Whether a problem stands at the key or at the value behind it. */
 function isMarked(node: OutlineNode, { offset }: Problem): boolean {
   const { offset: start, length, valueOffset, valueLength, item } = node;
   const inKey = offset >= start && offset < start + length;
@@ -90,7 +89,6 @@ function fits(scenario: Scenario): boolean {
   return planned?.exceeded === false && planned.offered;
 }
 
-/** A fix that sets keys, named by their paths. */
 function settingKeys(
   { text, outline }: Analysis,
   title: string,
@@ -174,7 +172,7 @@ function sendersFix(analysis: Analysis, scenario: Scenario, t: Translate): TextF
   });
 }
 
-/** The smallest whole number from `low` to `high` from which on `holds` is true; undefined without one. */
+/** The smallest whole number in `low`…`high` from which `holds` is true; undefined if none. */
 function smallest(
   low: number,
   high: number,
@@ -190,7 +188,6 @@ function smallest(
   return from;
 }
 
-/** The power of ten that leaves two digits. */
 const grain = (value: number): number => 10 ** Math.max(0, String(Math.floor(value)).length - 2);
 const roundedUp = (value: number): number => Math.ceil(value / grain(value)) * grain(value);
 const roundedDown = (value: number): number => Math.floor(value / grain(value)) * grain(value);

@@ -16,7 +16,7 @@ import {
   type Snapshot,
   type StepProgress,
 } from '../../measure/snapshot';
-import type { MessageSummary, RunSummary, Verdict } from '../../measure/summary';
+import type { MessageSummary, RunSummary, Verdict, StepSummary } from '../../measure/summary';
 import type {
   ToComparisonPanel,
   FromPanel,
@@ -25,6 +25,10 @@ import type {
   PanelRun,
   PanelSpectrum,
   ToPanel,
+  ComparedCurves,
+  FromComparisonPanel,
+  ShownComparison,
+  TimePoints,
 } from '../../messages/panel';
 import { panelStrings, type PanelStrings } from '../../measure/show/panelStrings';
 import { readResult, readSnapshots, type InterruptedRun } from '../../results/readResult';
@@ -35,6 +39,9 @@ import { parseScenario } from '../../scenario/parseScenario';
 import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
 import { loadWords, marksOf } from '../../run/runWords';
 import { folderAt, fromName } from '../results/resultEntry';
+import { p99OverTime } from '../../measure/compare/resampling';
+import type { Comparison } from '../../measure/compare/comparison';
+import { compareAll, poolRepeats } from '../../results/compare/compareResults';
 
 export interface PanelSource {
   readonly run: PanelRun;
@@ -44,7 +51,7 @@ export interface PanelSource {
   readonly interrupted: boolean;
   readonly onSnapshot: Event<Snapshot>;
   readonly onFinished: Event<PanelResult>;
-  /** What its buttons do; nothing is stopped when it is over. */
+  /** Actions of its buttons. */
   readonly orders: PanelOrders;
 }
 
@@ -54,20 +61,19 @@ export type PanelOrders = Readonly<
 
 export interface PanelPort {
   post(message: ToPanel | ToComparisonPanel): void;
-  /** Whatever the page sends; it is not trusted. */
+  /** Messages of the page, not trusted. */
   readonly onMessage: Event<unknown>;
   readonly onVisibility: Event<boolean>;
 }
 
 interface PanelSessionOptions {
-  /** Into the language of the editor. */
   readonly t: Translate;
   readonly log: (message: string) => void;
-  /** @param target as `config.target` says it; undefined where it had a secret in it */
+  /** @param target `config.target`; undefined if it held a secret */
   readonly testConnection: (target: string | undefined) => void;
 }
 
-/** Feeds one page: everything when it says it is ready, then what is new. A hidden page is gone with all it knew. */
+/** Sends the page everything when it is ready, then what is new. A hidden page is discarded by VS Code. */
 export function startPanelSession(
   port: PanelPort,
   source: PanelSource,
@@ -94,7 +100,7 @@ export function startPanelSession(
       const isKnown = typeof type === 'string' && Object.hasOwn(orders, type);
       if (isKnown) orders[type as FromPanel['type']]();
       else {
-        // An object may have a text form that throws.
+        // The text form of an object may throw.
         const shown = typeof type === 'string' ? type.slice(0, 100) : typeof type;
         log(`The panel sent a message that is not understood: ${shown}`);
       }
@@ -142,7 +148,7 @@ function saidStep(step: StepProgress, t: Translate): StepProgress {
 const saidSnapshot = (snapshot: Snapshot, t: Translate): Snapshot =>
   snapshot.step ? { ...snapshot, step: saidStep(snapshot.step, t) } : snapshot;
 
-/** The page draws the spectra; the histograms they come from are most of a result's size. */
+/** The page draws the spectra; histograms are most of a result's size. */
 function withoutHistograms(result: PanelResult): PanelResult {
   const without = <T extends MessageSummary>(messages: T): T => ({ ...messages, histogram: '' });
   const steps = result.steps.map(({ entries, latencyBlocks: _forComparing, ...step }) => ({
@@ -168,7 +174,7 @@ const saidVerdict = (verdict: Verdict, t: Translate): Verdict => ({
   })),
 });
 
-/** What the panel shows of a result: all of its numbers, with its sentences in that language. The scenario is known to it from its run. */
+/** A result for the panel: its numbers, with sentences in the user's language. The run brings the scenario. */
 export function toPanelResult(result: Result, t: Translate = english): PanelResult {
   const { baseline, recommendation } = result;
   const { reasonWords: known, ...recommended } = recommendation ?? {};
@@ -188,7 +194,6 @@ export function toPanelResult(result: Result, t: Translate = english): PanelResu
   return { ...panel, baseline: { ...comparisonSentences(baseline, t), id: baseline.a.id } };
 }
 
-/** Texts of all pages in a language. */
 export const stringsIn = (t: Translate): PanelStrings =>
   Object.fromEntries(
     Object.entries<string>({ ...panelStrings, ...columnTexts(), ...latenessTexts }).map(
@@ -196,10 +201,10 @@ export const stringsIn = (t: Translate): PanelStrings =>
     ),
   ) as PanelStrings;
 
-/** Steps beyond this many are left to their percentiles: decoding takes about a millisecond each. */
+/** Only the last steps get curves: decoding takes about a millisecond each. */
 const mostSteps = 100;
 
-/** Percentile curves of the steps that received something, as far as their histograms can be read. */
+/** Percentile curves of the steps with deliveries, where the histogram can be read. */
 export function spectraOf({ steps }: Pick<RunSummary, 'steps'>): PanelSpectrum[] {
   return steps
     .filter(({ latencyUs }) => latencyUs.count > 0)
@@ -216,12 +221,11 @@ interface PanelPage {
   readonly language: string;
   readonly scriptUri: string;
   readonly styleUris: readonly string[];
-  /** The webview's own source for the page's policy. */
   readonly cspSource: string;
   readonly nonce: string;
 }
 
-/** The page: no inline style or script runs, and nothing is loaded from a network. */
+/** The HTML of a page. Its policy allows no inline code and no network. */
 export function panelHtml(page: PanelPage): string {
   const { title, name, language, scriptUri, styleUris, cspSource, nonce } = page;
   const policy = [
@@ -261,7 +265,7 @@ function escaped(text: string): string {
 
 const never = (): { dispose(): void } => ({ dispose: () => undefined });
 
-/** A stored run as a panel shows it. @throws ExpectedError as {@link readResult}, and `result-damaged` */
+/** A stored run for a panel. @throws ExpectedError as {@link readResult}, and `result-damaged` */
 export async function storedSource(
   location: string,
   orders: PanelOrders,
@@ -323,4 +327,69 @@ function interruptedRun(
     scenario,
     estimate: null,
   };
+}
+
+const mostCurves = 20;
+
+/** Compares the later runs with the first. @param names of all runs, in order */
+export function comparedRuns(
+  results: readonly Result[],
+  names: readonly string[],
+  t: Translate = english,
+): ShownComparison[] {
+  const [baseline, ...others] = results as [Result, ...Result[]];
+  return compareAll(baseline, others).map((comparison, at) => ({
+    comparison,
+    sentences: comparisonSentences(comparison, t),
+    names: [names[0]!, names[at + 1]!],
+    curves: curvesOf(comparison, baseline, others[at]!),
+  }));
+}
+
+function curvesOf({ steps }: Comparison, a: Result, b: Result): ComparedCurves[] {
+  if (steps.length === 0) return [];
+  const pools = [a, b].map(poolRepeats);
+  return steps.slice(-mostCurves).flatMap(({ index }) => {
+    const [before, after] = pools.map((pool) => pool.find((step) => step.index === index));
+    if (!before || !after) return [];
+    const points = (step: StepSummary) => spectraOf({ steps: [step] })[0]?.points ?? [];
+    return [
+      {
+        step: index,
+        spectra: [points(before), points(after)] as const,
+        times: [pointsOverTime(before), pointsOverTime(after)] as const,
+      },
+    ];
+  });
+}
+
+function pointsOverTime({ latencyBlocks }: StepSummary): TimePoints {
+  if (latencyBlocks === undefined) return [];
+  try {
+    return p99OverTime(latencyBlocks);
+  } catch (error) {
+    // The comparison itself reports the damage.
+    if (error instanceof ExpectedError) return [];
+    throw error;
+  }
+}
+
+interface ComparisonOrders {
+  copyComment(at: number): void;
+  makeBaseline(at: number): void;
+}
+
+/** Sends the page everything when it is ready. Its messages are not trusted. */
+export function startComparisonSession(
+  port: Pick<PanelPort, 'onMessage'> & { post(message: ToComparisonPanel): void },
+  page: Omit<ToComparisonPanel, 'type'>,
+  orders: ComparisonOrders,
+): { dispose(): void } {
+  return port.onMessage((message) => {
+    const { type, at } = (message ?? {}) as { type?: unknown; at?: unknown };
+    if (type === 'ready') port.post({ type: 'compared', ...page });
+    const isKnown = typeof at === 'number' && page.shown[at] !== undefined;
+    const order = type as FromComparisonPanel['type'];
+    if (isKnown && (order === 'copyComment' || order === 'makeBaseline')) orders[order](at);
+  });
 }

@@ -2,24 +2,31 @@ import { existsSync } from 'node:fs';
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
-import type { PanelRun } from '../../messages/panel';
+import type { PanelRun, PageName, OverviewRow, ToOverviewPanel } from '../../messages/panel';
 import { t, type Log, inBackground } from '../log';
-import { resultPath } from '../results/resultEntry';
-import { shortTime } from '../results/resultsModel';
-import { resultEditorType, runPanelViewType } from '../services';
-import { startPanelSession, stringsIn, type PanelSource } from './panelSession';
-import { newPanel, portOf, setPage } from './webviewPage';
+import { resultPath, type EntryStatus, type ResultEntry } from '../results/resultEntry';
+import { shortTime, statusWord } from '../results/resultsModel';
+import { resultEditorType, runPanelViewType, overviewViewType } from '../services';
+import {
+  startPanelSession,
+  stringsIn,
+  type PanelSource,
+  panelHtml,
+  type PanelPort,
+} from './panelSession';
+import { randomBytes } from 'node:crypto';
+import { labelsOf } from '../results/resultNodes';
+import type { ResultsIndex } from '../results/resultsTree';
 
 interface OpenPanel {
   readonly panel: vscode.WebviewPanel;
-  /** Without a result, and not going on: it is known from its folder only. */
+  /** Neither finished nor running: known from its folder only. */
   readonly interrupted: boolean;
   readonly shown: vscode.Disposable;
 }
 
-/** The panels of runs, one for each, and the editors that show a `result.json` in the same way. */
+/** One panel per run, and the read-only editors of `result.json`. */
 export class RunPanels {
-  /** By the id of their run. */
   private readonly open = new Map<string, OpenPanel>();
 
   constructor(
@@ -27,7 +34,7 @@ export class RunPanels {
     private readonly log: Pick<Log, 'warn' | 'error'>,
   ) {}
 
-  /** Shows a run: in the panel it has, in that of the run `instead` that it repeats, or in a new one. */
+  /** Shows a run in its panel, in that of the run `instead` that it repeats, or in a new one. */
   show(source: PanelSource, instead?: string): vscode.WebviewPanel {
     const known = this.open.get(source.run.id);
     if (known) {
@@ -47,13 +54,13 @@ export class RunPanels {
     return panel;
   }
 
-  /** Closes the panel of an interrupted run whose folder is gone; a run of this window knows its result. */
+  /** Closes the panel of an interrupted run whose folder was deleted. */
   closeStored(id: string): void {
     const known = this.open.get(id);
     if (known?.interrupted) known.panel.dispose();
   }
 
-  /** Fills a panel that VS Code brought back; `find` gives the run of an id, unless it is gone. */
+  /** Fills a panel that VS Code restores; `find` returns undefined for a deleted run. */
   async restore(
     panel: vscode.WebviewPanel,
     state: unknown,
@@ -65,7 +72,6 @@ export class RunPanels {
       if (source) this.adopt(panel, source);
       else this.showProblem(panel, t('The result of this run is no longer there.'));
     } catch (error) {
-      // Damaged meanwhile, or written by a newer version.
       if (!(error instanceof ExpectedError)) throw error;
       this.showProblem(panel, error.message);
     }
@@ -74,12 +80,12 @@ export class RunPanels {
   private adopt(panel: vscode.WebviewPanel, source: PanelSource): void {
     const { id } = source.run;
     const closing = panel.onDidDispose(() => this.open.delete(id));
-    // A panel that shows another run from now on listens for that one alone.
+    // Listens for the shown run only.
     const shown = vscode.Disposable.from(closing, this.fill(panel, source));
     this.open.set(id, { panel, interrupted: source.interrupted, shown });
   }
 
-  /** Shows a `result.json` in an editor that only reads. */
+  /** Shows a `result.json` in a read-only editor. */
   async showResult(
     uri: vscode.Uri,
     panel: vscode.WebviewPanel,
@@ -102,7 +108,7 @@ export class RunPanels {
     else this.fill(panel, source);
   }
 
-  /** Shows `source` until the panel is closed, or what is returned is disposed. */
+  /** Shows `source` until the panel closes or the returned object is disposed. */
   private fill(panel: vscode.WebviewPanel, source: PanelSource): Disposable {
     const session = startPanelSession(portOf(panel), source, {
       t,
@@ -117,7 +123,7 @@ export class RunPanels {
     });
     const closing = panel.onDidDispose(() => session.dispose());
     const title = panelTitle(source.run);
-    // The tab of a result would be called result.json, and that of a run like the file beside it.
+    // Otherwise the tab would be named `result.json`, or like its scenario.
     panel.title = title;
     setPage(panel, this.extensionUri, title, 'run');
     return vscode.Disposable.from(session, closing);
@@ -139,7 +145,7 @@ export class RunPanels {
 
 export type ResultColumns = readonly vscode.ViewColumn[];
 
-/** Closes the tabs of a result that is no longer there; settles with where they were. */
+/** Closes the tabs of a deleted result; settles with their columns. */
 export async function closeResultTabs(folder: string): Promise<ResultColumns> {
   const file = uriOf(folder).toString();
   const tabs = vscode.window.tabGroups.all.flatMap((group) =>
@@ -155,7 +161,7 @@ export async function closeResultTabs(folder: string): Promise<ResultColumns> {
   return columns;
 }
 
-/** Opens the result of a folder where it was open before, perhaps by another name. */
+/** Reopens a result, perhaps renamed, in its former columns. */
 export async function openResultTabs(folder: string, columns: ResultColumns): Promise<void> {
   if (!existsSync(resultPath({ folder }))) return;
   for (const viewColumn of columns) {
@@ -169,10 +175,107 @@ function uriOf(folder: string): vscode.Uri {
   return vscode.Uri.file(resultPath({ folder }));
 }
 
-/** Scenario and local time of the start, with seconds: which other tabs there will be, nobody knows. */
+/** Scenario and local start time, with seconds to tell tabs apart. */
 function panelTitle({ title, startedAt }: Pick<PanelRun, 'title' | 'startedAt'>): string {
   const time = new Date(startedAt);
   if (Number.isNaN(time.getTime())) return title;
   const style = { now: new Date(), language: vscode.env.language, seconds: true };
   return `${title} · ${shortTime(time, style)}`;
+}
+
+/** Discarded while hidden and filled again when shown. */
+export function newPanel(viewType: string, title: string): vscode.WebviewPanel {
+  const inFront = { viewColumn: vscode.ViewColumn.Active, preserveFocus: false };
+  const options = { retainContextWhenHidden: false };
+  return vscode.window.createWebviewPanel(viewType, title, inFront, options);
+}
+
+/** Sets the page and its icon. Tab icons take no theme colour, so there is one per theme. */
+export function setPage(
+  panel: vscode.WebviewPanel,
+  extensionUri: vscode.Uri,
+  title: string,
+  name: PageName,
+): void {
+  const { webview } = panel;
+  const uri = (...parts: string[]): vscode.Uri => vscode.Uri.joinPath(extensionUri, ...parts);
+  const source = (...parts: string[]): string => webview.asWebviewUri(uri(...parts)).toString();
+  webview.options = { enableScripts: true, localResourceRoots: [uri('dist'), uri('media')] };
+  webview.html = panelHtml({
+    ...{ title, name, language: vscode.env.language, cspSource: webview.cspSource },
+    scriptUri: source('dist', 'panel.js'),
+    styleUris: [source('media', 'uPlot.css'), source('media', 'panel.css')],
+    nonce: randomBytes(16).toString('base64url'),
+  });
+  panel.iconPath = { light: uri('media', 'panel-light.svg'), dark: uri('media', 'panel-dark.svg') };
+}
+
+export const portOf = (panel: vscode.WebviewPanel): PanelPort => ({
+  post: (message) => inBackground(panel.webview.postMessage(message)),
+  onMessage: panel.webview.onDidReceiveMessage,
+  onVisibility: (listener) => panel.onDidChangeViewState(() => listener(panel.visible)),
+});
+
+const bad: readonly EntryStatus[] = ['fail', 'invalid', 'damaged'];
+
+/** All results as a sortable table, with the trend of p99 and Units of a scenario. */
+export class OverviewPanel {
+  private panel: vscode.WebviewPanel | undefined;
+
+  constructor(
+    private readonly extensionUri: vscode.Uri,
+    private readonly index: ResultsIndex,
+    private readonly open: (folder: string) => Promise<unknown>,
+  ) {}
+
+  /** @param scenario to start with; undefined for all */
+  show(scenario: string | undefined): void {
+    this.panel?.dispose();
+    const title = scenario === undefined ? t('Results') : t('Trend of {0}', scenario);
+    const panel = newPanel(overviewViewType, title);
+    this.panel = panel;
+    const { webview } = panel;
+    const post = async (): Promise<void> => {
+      const message = overviewMessage(await this.index.load(), scenario);
+      if (this.panel === panel) await webview.postMessage(message);
+    };
+    const subscriptions = vscode.Disposable.from(
+      this.index.onDidChange(() => inBackground(post())),
+      webview.onDidReceiveMessage((message: unknown) => {
+        const { type, id } = (message ?? {}) as { type?: unknown; id?: unknown };
+        if (type === 'ready') inBackground(post());
+        else if (
+          type === 'open' &&
+          this.index.results.entries.some(({ folder }) => folder === id)
+        ) {
+          inBackground(this.open(id as string));
+        }
+      }),
+    );
+    panel.onDidDispose(() => {
+      subscriptions.dispose();
+      if (this.panel === panel) this.panel = undefined;
+    });
+    setPage(panel, this.extensionUri, title, 'overview');
+  }
+}
+
+function overviewMessage(
+  entries: readonly ResultEntry[],
+  scenario: string | undefined,
+): ToOverviewPanel {
+  const labels = labelsOf(entries);
+  const rows = entries.map(
+    ({ folder, startedMs, p99Us, unit, status, ...entry }, at): OverviewRow => ({
+      id: folder,
+      scenario: entry.scenario,
+      startedMs,
+      when: labels[at]!,
+      status: statusWord(status, t),
+      tone: status === 'pass' ? 'good' : bad.includes(status) ? 'bad' : 'neutral',
+      p99Us,
+      unit,
+    }),
+  );
+  return { type: 'results', rows, strings: stringsIn(t), scenario };
 }

@@ -18,31 +18,28 @@ export type EntryStatus = VerdictStatus | 'interrupted' | 'running' | 'damaged' 
 
 export interface ResultEntry {
   readonly folder: string;
-  /** Name of the folder, which people may change. */
+  /** Name of the folder, which the user may change. */
   readonly name: string;
-  /** Id of its run, where its result can be read: what the folder was called at first. */
+  /** Id of the run, the original name of the folder; absent if the result cannot be read. */
   readonly id?: string;
   readonly scenario: string;
   readonly origin?: string;
   readonly status: EntryStatus;
   readonly startedMs: number;
   readonly p99Us?: number;
-  /** Of a capacity search: what was varied, and the highest value that held. */
   readonly held?: { readonly of: SearchKind; readonly value: number | null };
-  /** Recommended Units; null when no size fits. */
+  /** Recommended Units; null if no size fits. */
   readonly unit?: number | null;
   readonly emulated?: EmulationKind;
-  /** Made the baseline of its scenario. */
   readonly isBaseline?: true;
-  /** Before the sentence of a verdict. */
   readonly sign?: string;
   readonly sentence: Words;
 }
 
-/** A folder without a result that was written to this lately belongs to a run in another window. */
+/** A folder without a result but with samples this recent belongs to a run in another window. */
 const writingMs = 5000;
 
-/** Reads what a list shows of one result folder; undefined when it is none. Never throws. */
+/** List entry of one result folder; undefined if there is no result. Never throws. */
 export async function resultEntry(
   folder: string,
   now: Date,
@@ -51,7 +48,7 @@ export async function resultEntry(
   const name = path.basename(folder);
   const named = { folder, name, ...fromName(name) };
   try {
-    // What is still being written is not read for a list: it may be long, and is another one soon.
+    // A result being written may be long and changes soon.
     if (!existsSync(resultPath({ folder })) && (grew || (await writtenLately(folder, now))))
       return { ...named, status: 'running', sentence: '' };
     const run = await readResult(folder);
@@ -62,7 +59,7 @@ export async function resultEntry(
     const { result } = run;
     const measured = result.steps.filter(({ latencyUs }) => latencyUs.count > 0).at(-1);
     const { search } = result;
-    // Of a search the last step is any of those near the limit.
+    // The last step of a search is any near the limit.
     const p99Us =
       (search === undefined && measured && shownPercentiles(measured)?.p99) || undefined;
     const startedMs = Date.parse(result.startedAt);
@@ -89,7 +86,7 @@ export async function resultEntry(
   }
 }
 
-/** Time (UTC) and scenario in `2026-11-21T14-02-11-chat-room`; behind a blank stands what somebody called it. */
+/** Scenario and UTC time of `2026-11-21T14-02-11-chat-room`; a user's own name may follow after a blank. */
 export function fromName(name: string): { readonly scenario: string; readonly startedMs: number } {
   const [, day, h, m, s, rest] =
     /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-([^ ]+)(?: .*)?$/.exec(name) ?? [];
@@ -98,7 +95,7 @@ export function fromName(name: string): { readonly scenario: string; readonly st
   return { scenario: rest!, startedMs: Number.isFinite(startedMs) ? startedMs : 0 };
 }
 
-/** The wanted name, behind the first one where no result can be read: nothing else says when it ran, and what. */
+/** The wanted name, after the original one if the result is unreadable: only that says what ran and when. */
 export function nameWithOrigin(
   { name, id }: Pick<ResultEntry, 'name' | 'id'>,
   wanted: string,
@@ -112,14 +109,14 @@ export function nameWithOrigin(
 async function writtenLately(folder: string, now: Date): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path.join(folder, samplesFile));
-    // A clock that was set back must not make an old run look alive for long.
+    // A clock set back must not make an old run look alive.
     return Math.abs(now.getTime() - mtimeMs) < writingMs;
   } catch {
     return false;
   }
 }
 
-/** The folder of a result, which may be given itself, or by its `result.json`. */
+/** Folder of a result, from the folder or its `result.json`. */
 export function folderAt(location: string): string {
   return path.basename(location) === resultFile ? path.dirname(location) : location;
 }
@@ -128,13 +125,12 @@ export function resultPath({ folder }: Pick<ResultEntry, 'folder'>): string {
   return path.join(folder, resultFile);
 }
 
-/** Results read at most; beyond, the oldest are counted only. */
+/** Limit of results read; older ones are only counted. */
 export const mostResults = 500;
-/** A folder that was deleted with a way back; purged when nobody can take it any more. */
+/** Prefix of deleted folders while *Undo* is possible. */
 export const deletedPrefix = '.deleted-';
 const purgeAfterMs = 3_600_000;
 
-/** What is known of a folder, and what it looked like then. */
 export interface KnownEntry {
   readonly stamp: FolderStamp | undefined;
   readonly entry: ResultEntry | undefined;
@@ -151,7 +147,7 @@ interface FolderStamp {
   readonly size: number;
 }
 
-/** Reads all result folders, newest names first; unchanged ones come from `known`, which is kept up to date. */
+/** Reads all result folders, newest first; `known` caches unchanged ones. */
 export async function scanResults(
   directories: readonly string[],
   known: Map<string, KnownEntry>,
@@ -163,7 +159,7 @@ export async function scanResults(
   for (const folder of [...known.keys()]) if (!read.includes(folder)) known.delete(folder);
   const stamps = await Promise.all(read.map(stampOf));
   const entries: (ResultEntry | undefined)[] = [];
-  // One at a time: a result takes many times its size in memory.
+  // One at a time: reading a result takes many times its size in memory.
   for (const [at, folder] of read.entries()) {
     const [stamp, before] = [stamps[at], known.get(folder)];
     const same = stamp !== undefined && isDeepStrictEqual(before?.stamp, stamp);
@@ -171,7 +167,7 @@ export async function scanResults(
       entries.push(before.entry);
       continue;
     }
-    // Samples that grew between two looks are being written, whatever the clocks of the machines say.
+    // Samples that grew since the last scan are being written, whatever the clocks say.
     const samples = stamp?.file === samplesFile && before?.stamp?.file === samplesFile;
     const entry = await resultEntry(folder, now, samples && !same);
     known.set(folder, { stamp, entry });
@@ -209,30 +205,29 @@ async function purge(folder: string, now: Date): Promise<void> {
     const { ctimeMs } = await stat(folder);
     if (now.getTime() - ctimeMs > purgeAfterMs) await rm(folder, { recursive: true, force: true });
   } catch {
-    // Another window was faster.
+    // Another window purged it.
   }
 }
 
-/** The result when there is one, else the samples; undefined when there is neither. */
 async function stampOf(folder: string): Promise<FolderStamp | undefined> {
   for (const file of [resultFile, samplesFile] as const) {
     try {
       const { mtimeMs, size } = await stat(path.join(folder, file));
       return { file, mtimeMs, size };
     } catch {
-      // The next one may be there.
+      // The next file may exist.
     }
   }
   return undefined;
 }
 
-/** Closing a window, as when it is loaded again, may take some seconds. */
+/** Closing or reloading a window takes seconds. */
 const lookAgainMs = 1000;
 const mostLooks = 8;
 
 type RunState = 'running' | 'interrupted' | 'over';
 
-/** How to find out; tests put others in their place. */
+/** Replaced in tests. */
 export interface RunTraces {
   readonly ownPid: number;
   isAlive(pid: number): boolean;
@@ -247,12 +242,15 @@ const realTraces: RunTraces = {
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
-/** Whether a run goes on elsewhere, by its process and its samples; those of a reloaded window are fresh, so it looks twice. */
+/**
+ * State of a run of any window, by its process and its samples. Waits, since samples of a reloaded window are
+ * fresh.
+ */
 export async function runState(
   { folder, pid }: UnfinishedRun,
   traces: RunTraces = realTraces,
 ): Promise<RunState> {
-  // A number of ours is left from a process that is gone.
+  // Our own pid was reused after a crash.
   for (let look = 0; pid !== traces.ownPid && traces.isAlive(pid); look++) {
     if (look === mostLooks) return 'running';
     await traces.wait(lookAgainMs);

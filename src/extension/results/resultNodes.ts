@@ -1,4 +1,3 @@
-/** Nodes and items of the list of results. */
 import * as vscode from 'vscode';
 import { t } from '../log';
 import { say } from '../../base/sentence';
@@ -30,15 +29,14 @@ export type ResultNode =
   | { readonly kind: 'result'; readonly entry: ResultEntry; readonly label: string }
   | { readonly kind: 'unread'; readonly count: number };
 
-/** What the list is made of. */
 interface Listed {
   readonly all: readonly ResultEntry[];
-  /** Results that are not read, since there are too many. */
+  /** Number of results beyond the limit. */
   readonly unread: number;
   readonly filter: string;
 }
 
-/** What stands below a node; without one the scenarios. */
+/** Children of a node; scenarios at the root. */
 export function childrenOf(node: ResultNode | undefined, listed: Listed): ResultNode[] {
   if (node === undefined) return groupNodes(listed);
   if (node.kind === 'group') return inGroup(node.group, listed.filter);
@@ -91,9 +89,8 @@ function groupItem(
   isFiltered: boolean,
 ): vscode.TreeItem {
   const { key, scenario, origin, entries } = group;
-  // What was run last is what people look for.
   const item = new vscode.TreeItem(scenario, newest || isFiltered ? Expanded : Collapsed);
-  // What was folded by hand stays so, with a filter and without.
+  // Keeps folded groups folded, with a filter and without.
   item.id = `group:${isFiltered ? 'filtered:' : ''}${key}`;
   item.contextValue = 'group';
   item.iconPath = statusIcon(entries[0]!);
@@ -152,7 +149,6 @@ export function labelsOf(entries: readonly ResultEntry[]): string[] {
   );
 }
 
-/** Results as people pick from them. */
 export function itemsToPick(entries: readonly ResultEntry[]) {
   const labels = labelsOf(entries);
   return entries.map((entry, at) => ({

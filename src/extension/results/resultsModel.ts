@@ -12,7 +12,7 @@ export interface ResultGroup {
   readonly entries: readonly ResultEntry[];
 }
 
-/** Groups by scenario, newest first. Scenarios of one name differ by their files, and by where their results lie. */
+/** Groups by scenario, newest first. Scenarios of one name differ by file, else by folder. */
 export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   const originOf = originsIn(entries);
   const groups = groupBy([...entries].sort(newestFirst), (entry) =>
@@ -24,7 +24,7 @@ export function groupsOf(entries: readonly ResultEntry[]): ResultGroup[] {
   });
 }
 
-/** The file of each; a result of the command line belongs to the only file of that name that ran beside it. */
+/** Scenario file of each entry; a result of the command line belongs to the only file of that name beside it. */
 function originsIn(entries: readonly ResultEntry[]): (entry: ResultEntry) => string | undefined {
   const beside = new Map<string, Set<string>>();
   const place = (entry: ResultEntry): string => JSON.stringify([entry.scenario, placeOf(entry)]);
@@ -40,16 +40,14 @@ function originsIn(entries: readonly ResultEntry[]): (entry: ResultEntry) => str
   };
 }
 
-/** How many of them did not meet their objectives, or proved nothing. */
+/** Results that missed an objective or proved nothing. */
 const failed: readonly EntryStatus[] = ['fail', 'invalid'];
 const failedCount = (entries: readonly ResultEntry[]): number =>
   entries.filter(({ status }) => failed.includes(status)).length;
 
-/** Runs that a sparkline shows at most. */
 const mostBars = 8;
 const bars = '▁▂▃▄▅▆▇█';
 
-/** The p99 of the newest runs that have one, oldest first. */
 export const recentP99Us = (entries: readonly ResultEntry[]): number[] =>
   [...entries]
     .sort(newestFirst)
@@ -57,7 +55,7 @@ export const recentP99Us = (entries: readonly ResultEntry[]): number[] =>
     .slice(0, mostBars)
     .reverse();
 
-/** One block for each value, from zero on, so that runs that differ little look alike: `▂▂▃█`. Empty for a single one. */
+/** One block per value, scaled from zero: `▂▂▃█`. Empty for fewer than two. */
 export function sparkline(values: readonly number[]): string {
   const most = Math.max(...values);
   if (values.length < 2 || most <= 0) return '';
@@ -78,7 +76,7 @@ export function groupDescription(entries: readonly ResultEntry[], t: Translate):
   return `${line}${line === '' ? '' : ' · '}${countWords(entries, t)}`;
 }
 
-/** The same for a screen reader, which cannot read blocks. */
+/** The same for screen readers. */
 export function groupWords(
   { scenario, entries }: Pick<ResultGroup, 'scenario' | 'entries'>,
   t: Translate,
@@ -101,16 +99,15 @@ export interface AgeGroup {
   readonly entries: readonly ResultEntry[];
 }
 
-/** So many stand below their scenario without groups between. */
 const mostFlat = 10;
 
 const dayMs = 86_400_000;
 
-/** `Today`, `Yesterday`, `Last 7 days` …: by days of the local calendar. */
+/** `Today`, `Yesterday`, `Last 7 days` … by local calendar days. */
 function ageLabel({ startedMs }: ResultEntry, now: Date, t: Translate): string {
   const midnight = (time: Date): number =>
     new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
-  // Days of 23 and 25 hours are days.
+  // Rounds days of 23 and 25 hours.
   const days = Math.round((midnight(now) - midnight(new Date(startedMs))) / dayMs);
   if (days <= 0) return t('Today');
   if (days <= 1) return t('Yesterday');
@@ -118,7 +115,6 @@ function ageLabel({ startedMs }: ResultEntry, now: Date, t: Translate): string {
   return days <= 30 ? t('Last 30 days') : t('Older');
 }
 
-/** Many results by age, newest first; undefined where they are few, or all of one age. */
 export function ageGroups(
   entries: readonly ResultEntry[],
   now: Date,
@@ -130,7 +126,7 @@ export function ageGroups(
   return [...groups].map(([label, inside]) => ({ label, entries: inside }));
 }
 
-/** The results that have every word in what the list says of them, in any case: `failed chat`. */
+/** Entries whose text in the list contains every word, ignoring case. */
 export function filtered(
   entries: readonly ResultEntry[],
   filter: string,
@@ -169,7 +165,7 @@ export const statusIcons: Readonly<
 export const statusWord = (status: EntryStatus, t: Translate): string =>
   t(statusIcons[status].word);
 
-/** `p99 41 ms · Unit 10 · passed · emulator`: numbers first, the icon says the verdict already. */
+/** `p99 41 ms · Unit 10 · passed · emulator`; the icon shows the verdict already. */
 export function entryDescription(entry: ResultEntry, t: Translate): string {
   const { status, p99Us, unit, emulated } = entry;
   const units = unit === null ? t('no Unit fits') : unit === undefined ? '' : t('Unit {0}', unit);
@@ -187,7 +183,7 @@ export function entryDescription(entry: ResultEntry, t: Translate): string {
     .join(' · ');
 }
 
-/** For the line above a scenario: `p99 41 ms, Unit 10, passed, 2 h ago`. */
+/** For the code lens: `p99 41 ms, Unit 10, passed, 2 h ago`. */
 export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string {
   const { p99Us, unit, status, startedMs } = entry;
   const held = [heldText(entry, t)].filter((text) => text !== '');
@@ -196,7 +192,7 @@ export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string
   return [...held, ...p99, ...units, statusWord(status, t), ago(startedMs, now, t)].join(', ');
 }
 
-/** `up to 681 senders`: what a search has found to hold. */
+/** `up to 681 senders`. */
 function heldText({ held }: ResultEntry, t: Translate): string {
   if (held === undefined || held.value === null) return '';
   const count = formatCount(held.value);
@@ -217,7 +213,6 @@ function ago(startedMs: number, now: Date, t: Translate): string {
   return t('{0} days ago', Math.floor(minutes / 1440));
 }
 
-/** Of these, how a run went is not known, or not yet. */
 const unknown: readonly EntryStatus[] = ['running', 'damaged', 'newer'];
 
 interface ScenarioPlace {
@@ -226,7 +221,7 @@ interface ScenarioPlace {
   readonly places: readonly string[];
 }
 
-/** The newest result of a scenario file whose outcome is known; where the file is not, its name and place count. */
+/** Newest result with a known outcome; without a known origin, name and folder must match. */
 export function newestOf(
   entries: readonly ResultEntry[],
   { scenario, origin, places }: ScenarioPlace,
@@ -239,7 +234,7 @@ export function newestOf(
     .sort(newestFirst)[0];
 }
 
-/** Whether a folder has the name that its run made, with a number where that was taken. */
+/** Whether the folder still has the name its run gave it, perhaps with a number. */
 export function hasOwnName({ name, scenario }: Pick<ResultEntry, 'name' | 'scenario'>): boolean {
   const [, rest] = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.*)$/.exec(name) ?? [];
   return rest?.startsWith(scenario) === true && /^(-\d+)?$/.test(rest.slice(scenario.length));
@@ -251,7 +246,7 @@ interface TimeStyle {
   readonly seconds: boolean;
 }
 
-/** Local time of a run: side bar and tabs are narrow, so a day is named only when it is another one. */
+/** Local start time; names the day only if it is not today. */
 export function shortTime(time: Date, { now, language, seconds }: TimeStyle): string {
   const today = time.toDateString() === now.toDateString();
   const thisYear = time.getFullYear() === now.getFullYear();
@@ -264,7 +259,7 @@ export function shortTime(time: Date, { now, language, seconds }: TimeStyle): st
   });
 }
 
-/** Times of runs beside each other, with seconds only where two would look alike. */
+/** Start times, with seconds only where two would look alike. */
 export function shortTimes(times: readonly Date[], style: Omit<TimeStyle, 'seconds'>): string[] {
   const short = times.map((time) => shortTime(time, { ...style, seconds: false }));
   const alike = (text: string): boolean => short.indexOf(text) !== short.lastIndexOf(text);

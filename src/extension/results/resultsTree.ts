@@ -12,7 +12,7 @@ const files = {
   writing: () => import(/* webpackChunkName: "features" */ '../../results/safeFiles.js'),
 };
 
-/** What stands in the list is worked out by code that is read with the first results. */
+/** Loaded with the first results. */
 const nodes = () => import(/* webpackChunkName: "features" */ './resultNodes.js');
 
 export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
@@ -30,17 +30,15 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
     return (await nodes()).itemOf(node, this.index.filter);
   }
 
-  /** What is shown under the mouse; its words are read when somebody asks. */
   async resolveTreeItem(item: vscode.TreeItem, node: ResultNode): Promise<vscode.TreeItem> {
     return (await nodes()).withTooltip(item, node);
   }
 }
 
 const quietMs = 300;
-/** A run of another window is looked at again after this time. */
+/** Interval for rescanning runs of other windows. */
 const runningAgainMs = 6000;
 
-/** All results on disk, read when first asked for and followed from then on. */
 export class ResultsIndex implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -61,7 +59,6 @@ export class ResultsIndex implements vscode.Disposable {
     return this.found;
   }
 
-  /** Words that the list shows the results of; empty shows all. */
   get filter(): string {
     return this.shownFilter;
   }
@@ -78,7 +75,7 @@ export class ResultsIndex implements vscode.Disposable {
     return this.found.entries;
   }
 
-  /** Reads again, soon: a burst of changes is read once. */
+  /** Rescans soon, once for a burst of changes. */
   refresh(afterMs = quietMs): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => inBackground(this.read()), afterMs);
@@ -93,7 +90,7 @@ export class ResultsIndex implements vscode.Disposable {
         watcher.onDidCreate(() => this.refresh()),
         watcher.onDidDelete(() => this.refresh()),
         watcher.onDidChange((uri) => {
-          // Samples change nothing in a list, unless a run was taken for interrupted: clocks differ, and laptops sleep.
+          // Samples matter only for a run that was taken for interrupted: clocks differ, and laptops sleep.
           if (uri.path.endsWith('/result.json') || this.isInterrupted(uri)) this.refresh();
         }),
       ];
@@ -147,7 +144,7 @@ export class ResultPlaces {
     private readonly state: EditorState,
   ) {}
 
-  /** Folders to write a result of this scenario to, best first. */
+  /** Folders for results of a scenario, best first. */
   for(scenario: vscode.Uri | undefined): string[] {
     const owner = scenario && vscode.workspace.getWorkspaceFolder(scenario);
     const folder = owner ?? workspaceFolders()[0];
@@ -163,7 +160,7 @@ export class ResultPlaces {
     return path.join(this.globalStorage.fsPath, 'results');
   }
 
-  /** Offers once per folder to keep results out of version control. */
+  /** Offers once per folder to add results to `.gitignore`. */
   async offerIgnore(resultFolder: string): Promise<void> {
     const folder = workspaceFolders().find(
       (each) => path.dirname(resultFolder) === resultsIn(each),
@@ -175,7 +172,7 @@ export class ResultPlaces {
     const file = path.join(root, '.gitignore');
     const read = async (): Promise<string> =>
       existsSync(file) ? (await files.reading()).readNamedFile(root, '.gitignore') : '';
-    // One that a link leads to elsewhere is nothing to write to.
+    // A `.gitignore` that links elsewhere is not written.
     const found = await read().catch(() => undefined);
     if (found === undefined || found.includes(resultsFolder)) return;
     await this.state.store('ignoreOffered', [...offered, root]);

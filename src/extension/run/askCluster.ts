@@ -1,4 +1,3 @@
-/** What is asked of people before a run in a cluster, or of one there. */
 import { ExpectedError } from '../../base/expectedError';
 import { runsIn, type SeenRun } from '../../agents/kubernetes/clusterRuns';
 import { ClusterView } from '../../agents/kubernetes/clusterView';
@@ -12,14 +11,12 @@ import {
 } from '../../agents/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
 import { referencesIn } from '../../scenario/target/references';
-import { askPick, askText, type Place } from '../askInSteps';
+import { askPick, askText, type Place, back, inSteps } from '../askInSteps';
 import type { ClusterPlace } from '../editorState';
 import { t } from '../log';
 import { setting, type Services } from '../services';
-import { back, inSteps } from '../stepsOfQuestions';
 import { answerProblem, validScenario } from './runTexts';
 
-/** Where it shall run, and on how many agents. */
 interface ClusterChoice {
   readonly cluster: ClusterPlace;
   readonly overrides: readonly Override[];
@@ -28,7 +25,7 @@ interface ClusterChoice {
 const usualAgents = 3;
 const mostAgents = 1000;
 
-/** The next run is asked for anew: sentences need not say where to write a name. */
+/** The editor asks again for each run, so sentences need not say where to set a name. */
 export const editorWords: ClusterWords = {
   ...{ namespace: '', context: '', runs: '' },
   images: ': see the settings signalrBenchmark.kubernetesImage and kubernetesBusImage',
@@ -37,7 +34,10 @@ export const editorWords: ClusterWords = {
 const kubectlOf = (place: Partial<ClusterPlace> = {}): Kubectl =>
   new Kubectl({ ...place, program: setting('kubectl') || undefined, words: editorWords });
 
-/** Asks for context, namespace, agents and, where the scenario has references, a Secret; undefined when turned away. @throws ExpectedError `kubectl-missing` and others of kubectl */
+/**
+ * Asks for context, namespace, agents and, for references, a Secret; undefined when cancelled. @throws
+ * ExpectedError `kubectl-missing` and others of kubectl
+ */
 export async function askCluster(
   text: string,
   { state }: Services,
@@ -81,7 +81,7 @@ export async function askCluster(
   };
 }
 
-/** Asks for context, namespace and a run that is there; undefined when turned away. @throws ExpectedError of kubectl */
+/** Asks for context, namespace and a running run; undefined when cancelled. @throws ExpectedError of kubectl */
 export async function askRun({
   state,
 }: Services): Promise<{ readonly run: string; readonly cluster: ClusterPlace } | undefined> {
@@ -128,14 +128,13 @@ async function knownContexts(): Promise<Contexts> {
   );
 }
 
-/** The place of the last run, where it was in that context. */
 const lastIn = (state: Services['state'], context: string | undefined): ClusterPlace | undefined =>
   state.list('clusterPlaces').find((place) => place.context === context);
 
 const namespaceOf = async (context: string): Promise<string> =>
   (await new ClusterView(kubectlOf({ context })).place()).namespace;
 
-/** Asks for the context, then for the namespace: without an earlier one that of the context. */
+/** Asks for the context, then the namespace; by default that of the context. */
 async function placeQuestions(state: Services['state'], title: string, prompt: string) {
   const { names, current } = await knownContexts();
   return async (before: readonly string[], earlier: string | undefined, place: Place) => {

@@ -8,9 +8,8 @@ import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../run/export/summaryMarkdown';
 import { t, inBackground } from '../log';
 import { say } from '../notices';
-import { comparedRuns, startComparisonSession } from '../panel/comparedRuns';
-import { stringsIn } from '../panel/panelSession';
-import { newPanel, portOf, setPage } from '../panel/webviewPage';
+import { comparedRuns, startComparisonSession, stringsIn } from '../panel/panelSession';
+import { newPanel, portOf, setPage } from '../panel/runPanel';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
@@ -20,14 +19,13 @@ import { copyMarkdown } from './runController';
 
 const comparable: readonly EntryStatus[] = ['pass', 'fail', 'incomplete', 'invalid'];
 
-/** _Compare Results_ and _Make Baseline_. */
 export class CompareCommands {
   constructor(
     private readonly services: Services,
     private readonly extensionUri: vscode.Uri,
   ) {}
 
-  /** Compares what is selected in the tree, else what people pick; the oldest result is the one the others stand beside. */
+  /** Compares the selected results, else those the user picks, with the baseline or the oldest of them. */
   async compare(node: unknown, selected: unknown): Promise<void> {
     const entries = await this.chosen(node, selected);
     if (entries === undefined) return;
@@ -39,7 +37,7 @@ export class CompareCommands {
     await this.show(ordered, (title) => newPanel(comparisonViewType, title));
   }
 
-  /** Fills a page that VS Code brought back. @param state what the page has kept; not trusted */
+  /** Fills a page that VS Code restores. @param state what the page stored; not trusted */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const { folders } = (state ?? {}) as { readonly folders?: unknown };
     const wanted: readonly unknown[] = Array.isArray(folders) ? folders : [];
@@ -51,14 +49,13 @@ export class CompareCommands {
         return;
       }
     } catch (error) {
-      // Damaged meanwhile, or written by a newer version.
       if (!(error instanceof ExpectedError)) throw error;
     }
     panel.dispose();
     say('Information', t('The results of a comparison that was open are no longer there.'));
   }
 
-  /** @param ordered the first is the one that the others stand beside */
+  /** @param ordered the first is compared with each other one */
   private async show(
     ordered: readonly ResultEntry[],
     panelOf: (title: string) => vscode.WebviewPanel,
@@ -122,7 +119,7 @@ export class CompareCommands {
     return entries.length > 1 ? entries : undefined;
   }
 
-  /** Newest first, those of a scenario together. */
+  /** Newest first, grouped by scenario. */
   private async entries(): Promise<ResultEntry[]> {
     const groups = groupsOf(await this.services.index.load());
     return groups
@@ -134,7 +131,6 @@ export class CompareCommands {
 const entryOf = (node: unknown): ResultEntry | undefined =>
   (node as { readonly entry?: ResultEntry } | null | undefined)?.entry;
 
-/** The one that was made the baseline, where it is among them. */
 async function baselineAmong(entries: readonly ResultEntry[]): Promise<ResultEntry | undefined> {
   for (const entry of entries) {
     const baselines = await readBaselines(path.dirname(entry.folder));

@@ -26,15 +26,14 @@ import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSessio
 
 export interface EditorShell extends Shell {
   readonly workerScript: string;
-  /** @param id of the run that is over */
   runAgain(id: string): void;
   openScenario(folder: string): void;
   copySummary(result: Result | undefined): void;
-  /** @param why there is a baseline, and the run is not compared with it */
+  /** @param why a baseline exists but is not compared */
   notCompared(why: string): void;
 }
 
-/** Starts a run; undefined when the person did not confirm it. @throws ExpectedError for all that keeps it from starting */
+/** Starts a run; undefined when the user declines. @throws ExpectedError for all that prevents it */
 export async function startEditorRun(
   request: RunRequest,
   shell: EditorShell,
@@ -63,7 +62,7 @@ export async function startEditorRun(
   }
 }
 
-/** The result that was made the baseline of the scenario, where there is one to compare with; the log has why not. */
+/** The baseline of the scenario, if one is comparable; the log says why not. */
 export async function baselineOf(
   { directories, title }: RunRequest,
   scenario: Scenario,
@@ -75,33 +74,31 @@ export async function baselineOf(
     const question = { which: 'kept', directory, scenarioName: title, scenario };
     const { result, why, lookedIn } = await findBaseline(question);
     if (result !== undefined) return { result };
-    // Most scenarios have none.
     if (lookedIn === undefined) shell.notCompared(why);
   } catch (error) {
-    // Moved or damaged: no reason not to run.
+    // A moved or damaged baseline does not prevent a run.
     if (!(error instanceof ExpectedError)) throw error;
     shell.notCompared(error.message);
   }
   return undefined;
 }
 
-/** A run from its first snapshot to its stored result, wherever it goes on. */
 export type FollowedRun = Pick<
   RunSession,
   'folder' | 'snapshots' | 'onSnapshot' | 'onResult' | 'finished' | 'stop'
 >;
 
-/** Where a run goes on, whether or not this window is open. */
+/** A run that continues in a cluster when this window closes. */
 export interface GoingElsewhere {
   readonly run: string;
   readonly cluster: ClusterPlace;
-  /** Key of its bus, where the run was started from here. */
+  /** Bus key of a run started from here. */
   readonly key?: string | undefined;
 }
 
 export class EditorRun implements PanelSource {
   readonly interrupted = false;
-  /** Settles when the result is stored, as far as it can be, and the target closed. */
+  /** Settles when the result is stored, as far as possible, and the target closed. */
   readonly finished: Promise<Result>;
   result: PanelResult | undefined;
   spectra: readonly PanelSpectrum[] = [];
@@ -120,7 +117,6 @@ export class EditorRun implements PanelSource {
     readonly run: PanelRun,
     private readonly session: FollowedRun,
     private readonly shell: Pick<EditorShell, 't' | 'runAgain' | 'openScenario' | 'copySummary'>,
-    /** It goes on there, whether or not this window is open. */
     readonly elsewhere?: GoingElsewhere,
   ) {
     this.onSnapshot = session.onSnapshot;
@@ -158,7 +154,6 @@ function panelRunOf(prepared: PreparedRun): PanelRun {
   };
 }
 
-/** What is known of a run by its scenario. */
 export function introduced(scenario: Scenario, startedAt: Date) {
   const found = scenarioEstimate(scenario);
   const isKnown = 'estimate' in found;

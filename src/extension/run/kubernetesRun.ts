@@ -1,4 +1,3 @@
-/** Runs whose load comes from a cluster; loaded when somebody asks for one. */
 import { Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { newRunId } from '../../agents/messages';
@@ -37,9 +36,9 @@ import {
 export { askCluster, askRun } from './askCluster';
 
 export interface ClusterStart {
-  /** What goes on until the run is there to be shown. */
+  /** Reports progress until the run can be shown. */
   readonly progress: (text: string) => void;
-  /** Aborted by who wants the run no more; it is removed from the cluster then. */
+  /** Aborted by the user; the run is then removed from the cluster. */
   readonly leaving: AbortController;
 }
 
@@ -50,7 +49,7 @@ const wishesFor = (place: ClusterPlace): ClusterWishes => ({
   busImage: setting('kubernetesBusImage'),
 });
 
-/** Starts a run in a cluster; undefined when the person did not confirm it. @throws ExpectedError for all that keeps it from starting */
+/** Starts a run in a cluster; undefined when the user declines. @throws ExpectedError for all that prevents it */
 export async function startClusterRun(
   request: RunRequest,
   place: ClusterPlace,
@@ -75,7 +74,10 @@ export async function startClusterRun(
   );
 }
 
-/** Shows a run that goes on in a cluster; one with a key was started from here, and is removed at its end. @throws ExpectedError `run-missing`, and others of kubectl */
+/**
+ * Follows a run in a cluster; one with a key was started here and is removed at its end. @throws ExpectedError
+ * `run-missing`, and others of kubectl
+ */
 export function attachClusterRun(
   elsewhere: GoingElsewhere,
   request: ViewRequest,
@@ -92,7 +94,6 @@ export function attachClusterRun(
   );
 }
 
-/** Settles when there is something to show of the run. */
 function followed(
   elsewhere: GoingElsewhere,
   title: string | undefined,
@@ -125,7 +126,6 @@ const panelRunOf = ({ folder, scenario, startedAt, url }: ViewedRun, title: stri
   ...{ id: folder.id, title, targetUrl: url },
 });
 
-/** A run in a cluster, as it is followed here. */
 class FollowedCluster implements FollowedRun {
   folder: string;
   private readonly results = new Emitter<Result>();
@@ -150,7 +150,7 @@ class FollowedCluster implements FollowedRun {
     this.results.fire(result);
   }
 
-  /** In order; at once the second time. With the window it only leaves sight: it goes on, and is found again. */
+  /** The first stop ends the run in order, the second at once. Closing the window leaves it running. */
   stop(reason: StopReason): void {
     if (reason !== 'stopped') return;
     const { stopping, leaving } = this.ways;

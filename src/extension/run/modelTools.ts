@@ -9,30 +9,37 @@ import { groupsOf } from '../results/resultsModel';
 import { isFile, scenarioText } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
 import type { RunController } from './runController';
-import { bounded, estimateAnswer, loadAnswer, overridesIn, validateAnswer } from './toolAnswers';
+import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
+import { redactTarget } from '../../results/redact';
+import type { Override } from '../../scenario/read/overrides';
+import { parseScenario } from '../../scenario/parseScenario';
+import { positionAt } from '../../scenario/problem';
+import { reachLines, reachOf } from '../../run/reach';
+import { loadNumbers, loadNumbersWords, loadWords } from '../../run/runWords';
+import { estimateOf } from '../language/analyseScenario';
+import { validScenario } from './runTexts';
 
-/** Checked by the editor against the schema in the manifest, and not trusted all the same. */
-export interface ToolInput {
+/** The editor checks it against the manifest; still not trusted. */
+interface ToolInput {
   readonly filePath?: unknown;
   readonly scenario?: unknown;
   readonly set?: unknown;
 }
 
 export interface ModelTool {
-  /** What the person agrees to before; absent where nothing is done. */
   confirm?(input: ToolInput): Promise<vscode.MarkdownString>;
   answer(input: ToolInput, token: vscode.CancellationToken): Promise<string>;
 }
 
-/** Questions that wait for a yes; more are asked once more. */
+/** Older unanswered questions are asked again. */
 const mostQuestions = 20;
 
-/** The tools of the manifest by their names: what a coding agent in the editor may ask of this extension. */
+/** Tools for coding agents, by their names in the manifest. */
 export function modelTools(
   { index }: Pick<Services, 'index'>,
   controller: Pick<RunController, 'runToEnd'>,
 ): Readonly<Record<string, ModelTool>> {
-  /** Scenarios as people were asked about them, by the questions of agents, the newest last. */
+  /** Scenario texts as shown to the user, by tool input, oldest first. */
   const confirmed = new Map<string, string>();
   return {
     signalrBenchmark_validate: {
@@ -55,7 +62,7 @@ export function modelTools(
         confirmed.delete(question);
         confirmed.set(question, text);
         if (confirmed.size > mostQuestions) confirmed.delete([...confirmed.keys()][0]!);
-        // As it is written: names of a scenario could be links, or hide what stands beside them.
+        // As plain text: scenario names could be links.
         return new vscode.MarkdownString().appendText(loadAnswer(text, overrides) ?? none);
       },
       answer: async (input, token) => {
@@ -63,7 +70,7 @@ export function modelTools(
         if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
         const question = JSON.stringify(input);
         const isConfirmed = confirmed.get(question) === text;
-        // One yes is for one run.
+        // One approval is for one run.
         confirmed.delete(question);
         if (!isConfirmed)
           return 'The scenario was changed after the person was asked; nothing was started. Ask again.';
@@ -103,7 +110,7 @@ async function scenarioOf({ filePath, set }: ToolInput) {
   return { uri, text: await scenarioText(uri), overrides: overridesIn(set) };
 }
 
-/** A file of this workspace, where its links lead. @throws ExpectedError `tool-file` */
+/** A file of this workspace, with links resolved. @throws ExpectedError `tool-file` */
 async function fileIn(filePath: unknown): Promise<vscode.Uri> {
   const given = typeof filePath === 'string' ? filePath : '';
   const folders = (vscode.workspace.workspaceFolders ?? []).filter(
@@ -112,9 +119,64 @@ async function fileIn(filePath: unknown): Promise<vscode.Uri> {
   for (const { uri } of folders) {
     const way = await relativePathInside(uri.fsPath, given).catch(() => undefined);
     if (way === undefined) continue;
-    // Below the folder as it was opened: by that the editor knows its documents.
+    // Below the folder as opened: the editor knows its documents by that path.
     const found = vscode.Uri.joinPath(uri, ...way.split(path.sep));
     if (await isFile(found)) return found;
   }
   throw new ExpectedError('tool-file', `${given.slice(0, 200)} is not a file of this workspace.`);
+}
+
+const mostProblems = 50;
+const mostCharacters = 20_000;
+const mostKeys = 20;
+
+export const bounded = (text: string): string =>
+  text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}\n… (cut)`;
+
+/** One line per problem: `3:5 error unknown-key: …`. */
+export function validateAnswer(text: string, overrides: readonly Override[] = []): string {
+  const problems = [...parseScenario(text, { overrides }).problems].sort(
+    (a, b) => a.offset - b.offset,
+  );
+  if (problems.length === 0) return 'No problems.';
+  const lines = problems.slice(0, mostProblems).map(({ offset, severity, code, message }) => {
+    const { line, column } = positionAt(text, offset);
+    return `${line}:${column} ${severity} ${code}: ${message}`;
+  });
+  const more = problems.length - lines.length;
+  return bounded([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+}
+
+/** The load in a sentence, and the estimate as `estimate --json` prints it. */
+export function estimateAnswer(text: string, overrides: readonly Override[] = []): string {
+  const scenario = validScenario(text, overrides);
+  if (!scenario)
+    return `There is no estimate, since the scenario has errors:\n${validateAnswer(text, overrides)}`;
+  const { estimate, noEstimate } = estimateOf(scenario);
+  const words =
+    estimate === undefined ? `No estimate: ${noEstimate ?? ''}` : JSON.stringify(estimate);
+  return bounded(`${loadWords(scenario)}\n${words}`);
+}
+
+/** The load, its target and everything the run reaches, for the user to approve; undefined with errors. */
+export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
+  const scenario = validScenario(text, overrides);
+  if (!scenario) return undefined;
+  const target = formatTarget(scenario.target && mapTargetTexts(scenario.target, redactTarget));
+  const reach = reachOf(scenario, { reference: () => undefined });
+  return [`${loadNumbersWords(loadNumbers(scenario))} → ${target}`, ...reachLines(reach)].join(
+    '\n',
+  );
+}
+
+/** Overrides as the agent wrote them; other types are dropped. */
+export function overridesIn(set: unknown): Override[] {
+  if (typeof set !== 'object' || set === null) return [];
+  return Object.entries(set)
+    .slice(0, mostKeys)
+    .flatMap(([path, value]: [string, unknown]) =>
+      typeof value === 'string' || typeof value === 'number'
+        ? [{ path, value: String(value).slice(0, 1000) }]
+        : [],
+    );
 }

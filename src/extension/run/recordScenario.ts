@@ -16,21 +16,24 @@ import {
   type RunningRecording,
 } from '../../record/startRecording';
 import { redactUrl } from '../../results/redact';
-import { watchRecording } from '../../record/watchRecording';
+import {
+  watchRecording,
+  trafficRows,
+  trafficText,
+  type RecordProgress,
+} from '../../record/watchRecording';
 import { parseScenario } from '../../scenario/parseScenario';
 import { type ImportedScenario, importRecording } from '../../run/importRecording';
 import { proxySettings } from '../../targets/resolveEndpoint';
-import { askPick } from '../askInSteps';
+import { askPick, back } from '../askInSteps';
 import { errorText, t, inBackground } from '../log';
 import { ask, offer, say, showWhile } from '../notices';
 import { trusted } from '../questions';
 import type { Services } from '../services';
-import { back } from '../stepsOfQuestions';
 import { askHubUrl, nodeOf } from '../targets/targetCommands';
-import { recordingTexts } from './recordingTexts';
 import { openUnsaved } from './runCommands';
+import { visibleLine, type Translate } from '../../base/text';
 
-/** A recording that goes on, with its place in the status bar. */
 interface GoingRecording {
   readonly target: string;
   readonly file: string;
@@ -39,23 +42,22 @@ interface GoingRecording {
 }
 
 /**
- * Records clients of a hub until it is stopped, then opens the scenario. It runs in the host of the editor: what
- * passes is what a few people do by hand.
+ * Records clients of a hub until stopped, then opens the scenario. Runs in the extension host: a few people make
+ * little traffic.
  */
 export class ScenarioRecorder implements vscode.Disposable {
   private going: GoingRecording | undefined;
-  /** Certificates by targets, as somebody chose in this window. */
+  /** Certificates the user trusts in this window, by target. */
   private readonly trustIn = new Map<string, Trust>();
 
   constructor(private readonly services: Services) {}
 
-  /** Begins; offers the end where one goes on. */
   async record(argument: unknown): Promise<void> {
     if (this.going === undefined) await this.beginIn(argument);
     if (this.going !== undefined) await this.offerEnd(this.going);
   }
 
-  /** Ends the recording with the window; what it has is in its file. */
+  /** Finishes the recording; its file keeps what was recorded. */
   dispose(): void {
     this.going?.shown.dispose();
     inBackground(this.going?.recording.finish());
@@ -77,7 +79,7 @@ export class ScenarioRecorder implements vscode.Disposable {
           },
         }),
       );
-      // Somebody was quicker, by the same command.
+      // The command was run a second time meanwhile.
       if (this.going !== undefined) await begun.recording.finish();
       else this.going = { ...begun, shown: this.show(begun.recording) };
     } catch (error) {
@@ -86,7 +88,6 @@ export class ScenarioRecorder implements vscode.Disposable {
     }
   }
 
-  /** Shows it; of a certificate that is not known it asks whether it is trusted, and goes on then. */
   private async sayProblem(
     error: unknown,
     target: string,
@@ -130,7 +131,6 @@ export class ScenarioRecorder implements vscode.Disposable {
     inBackground(this.ask(recorded, text, [stopLabel(), t('Keep Recording')]));
   }
 
-  /** Ends the recording where that is the answer. */
   private async ask(
     recorded: GoingRecording,
     text: string,
@@ -159,7 +159,6 @@ async function askTarget({ state }: Services): Promise<string | undefined> {
   return url;
 }
 
-/** A file with certificates; undefined when the question was turned away, or the file holds none. */
 async function chooseAuthority(): Promise<Trust | undefined> {
   const certificates = { [t('Certificates')]: ['pem', 'crt', 'cer'] };
   const file = await chooseFile(t('Certificate Authority'), undefined, certificates);
@@ -179,7 +178,7 @@ async function begin(
 ): Promise<Omit<GoingRecording, 'shown'>> {
   const [folder = ''] = places.for(undefined);
   await mkdir(folder, { recursive: true });
-  // Down to the millisecond: a second recording may begin within a second.
+  // To the millisecond: recordings may start within a second.
   const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[:.]/g, '-');
   const file = path.join(folder, `recorded-${stamp}${recordingExtension}`);
   const proxies = proxySettings([target.replace(/^ws/, 'http')], (name) => process.env[name]);
@@ -195,7 +194,7 @@ async function begin(
   return { target, file, recording };
 }
 
-/** What passes, in the status bar; a click offers to end it. */
+/** Live numbers in the status bar; a click offers to stop. */
 function showNumbers(recording: RunningRecording, onGone: () => void): vscode.Disposable {
   const item = vscode.window.createStatusBarItem(
     'signalrBenchmark.recording',
@@ -243,7 +242,7 @@ async function end({ recording, file, shown }: GoingRecording, services: Service
   }
 }
 
-/** Opens an unsaved scenario that replays the recording: run as it is, each client is replayed once. */
+/** Opens an unsaved scenario that replays the recording, one connection per client. */
 export async function replayRecordingFile(argument: unknown): Promise<void> {
   const file =
     argument instanceof vscode.Uri
@@ -256,7 +255,7 @@ export async function replayRecordingFile(argument: unknown): Promise<void> {
   await openUnsaved(`${name || 'recording'}.replay.signalr.yaml`, text);
 }
 
-/** Makes an unsaved scenario of a recording, a HAR file or a log; what was recognised is in the log. */
+/** Opens an unsaved scenario made of a recording, HAR file or log; details are in the log. */
 export async function importRecordingFile(argument: unknown, { log }: Services): Promise<void> {
   const file =
     argument instanceof vscode.Uri
@@ -284,7 +283,7 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   await showImported(name, imported, log);
 }
 
-/** Opens the scenario and says in one sentence what was found. */
+/** Opens the scenario and sums up what was found. */
 async function showImported(
   name: string,
   { yaml, found, unlike }: ImportedScenario,
@@ -319,3 +318,61 @@ async function chooseFile(
   const options = { title, openLabel, filters: { ...filters, '*': ['*'] } };
   return (await vscode.window.showOpenDialog(options))?.[0];
 }
+
+const mostRows = 10;
+
+/** Text of the status bar, and its hover in Markdown. */
+export function recordingTexts(
+  progress: RecordProgress,
+  url: string,
+  t: Translate,
+): { readonly text: string; readonly hover: string } {
+  const { counts, dropped } = progress;
+  const { clients, everSeen, messages, unknown } = counts;
+  const tables = (['calls', 'callbacks'] as const)
+    .map((kind) => ({ kind, ...trafficRows(progress, kind, mostRows) }))
+    .filter(({ rows }) => rows.length > 0)
+    .flatMap(({ kind, rows, more }, at) => {
+      const heads = [
+        kind === 'calls' ? t('Call') : t('Callback'),
+        t('Seen'),
+        t('Per s'),
+        t('Size'),
+      ];
+      return [
+        // One table, so that columns align.
+        ...(at === 0
+          ? ['', row(heads), '|:--|--:|--:|--:|']
+          : [row([gap]), row(heads.map((head) => `**${head}**`))]),
+        ...rows.map(({ name, seen, perS, size }) => row([code(name), seen, perS, size])),
+        ...(more > 0 ? [row([`… ${t('{0} more', formatCount(more))}`])] : []),
+      ];
+    });
+  const passed =
+    everSeen === 0
+      ? [t('no client yet')]
+      : [
+          everSeen > clients
+            ? t('clients {0}, {1} were seen', formatCount(clients), formatCount(everSeen))
+            : t('clients {0}', formatCount(clients)),
+          `${t('out')} ${trafficText(progress, 'out')}`,
+          `${t('in')} ${trafficText(progress, 'in')}`,
+        ];
+  if (unknown > 0) passed.push(t('{0} not understood', formatCount(unknown)));
+  if (dropped > 0) passed.push(t('{0} left out, the disk is too slow', formatCount(dropped)));
+  return {
+    text: t('clients {0}, messages {1}', clients, formatCount(messages.out + messages.in)),
+    hover: [t('Recording clients of {0}', code(url, 300)), '', passed.join('  \n'), ...tables].join(
+      '\n',
+    ),
+  };
+}
+
+const gap = '&emsp;';
+const row = (cells: readonly string[]): string => `| ${cells.join(` | ${gap}`)} |`;
+
+/** Foreign text as code: no Markdown in it works, and it cannot end the code or its cell. */
+const code = (text: string, most = 60): string =>
+  `\`${visibleLine(text)
+    .replace(/[`|\\]/g, '·')
+    .slice(0, most)}\``;

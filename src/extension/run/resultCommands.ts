@@ -18,6 +18,7 @@ import {
   openResultTabs,
   type ResultColumns,
   type RunPanels,
+  type OverviewPanel,
 } from '../panel/runPanel';
 import { agrees, trusted, trustedToWrite } from '../questions';
 import {
@@ -29,14 +30,13 @@ import {
   runState,
   type ResultEntry,
 } from '../results/resultEntry';
-import type { OverviewPanel } from '../panel/overviewPanel';
 import { groupsOf, statusWord, type ResultGroup } from '../results/resultsModel';
 import { labelsOf, pickResult, type ResultNode } from '../results/resultNodes';
 import { scenarioText } from '../scenarios/scenarioFiles';
 import { resultEditorType, type Services } from '../services';
 import { copyMarkdown, copyUri, openScenarioAsRun, type RunController } from './runController';
 
-/** What a key gives a command that is for what is selected in the list of results; no folder has this name. */
+/** Argument of key bindings that act on the selection in the list; no folder has this name. */
 const selectionArgument = 'selection:';
 
 export class ResultCommands {
@@ -53,7 +53,7 @@ export class ResultCommands {
       const run = await readResult(folder);
       if (run.kind === 'result') {
         const file = vscode.Uri.file(run.path);
-        // One tab for looking through results; the one to keep stays when it is opened for good.
+        // One preview tab for browsing; a pinned one stays.
         await vscode.commands.executeCommand('vscode.openWith', file, resultEditorType, {
           preview: true,
         });
@@ -64,7 +64,7 @@ export class ResultCommands {
       if (!(error instanceof ExpectedError)) throw error;
       const file = resultPath({ folder });
       const text = {
-        // Another editor has this file by default, and an answer may come when it is gone.
+        // `result.json` opens in our editor by default.
         [t('Open as Text')]: () =>
           vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(file), 'default'),
       };
@@ -74,7 +74,7 @@ export class ResultCommands {
 
   source(location: string): Promise<PanelSource> {
     const folder = folderAt(location);
-    // By the commands, which say what went wrong: the folder may be gone by now.
+    // Commands, since they report a folder that is gone.
     const command = (name: string) => () =>
       inBackground(vscode.commands.executeCommand(name, folder));
     const orders = {
@@ -92,11 +92,11 @@ export class ResultCommands {
     return written === undefined ? undefined : vscode.Uri.parse(written);
   }
 
-  /** The run of that id: the one that is going on, or a stored one; undefined when it is gone. */
+  /** The current or a stored run; undefined if deleted. */
   async find(id: string): Promise<PanelSource | undefined> {
     const live = this.controller.find(id);
     if (live) return live;
-    // An id is the name that a folder was made with; anything else is not ours.
+    // Ids are folder names; anything else is not ours.
     if (path.basename(id) !== id || id.startsWith('.')) return undefined;
     const { index, places } = this.services;
     const folder =
@@ -108,7 +108,7 @@ export class ResultCommands {
     return folder === undefined ? undefined : this.source(folder);
   }
 
-  /** Offers what runs left that the closing of their window, or a crash, broke off. */
+  /** Offers results of runs that a closed window or a crash interrupted. */
   async offerInterrupted(): Promise<void> {
     const { state } = this.services;
     const offerOpening = (folder: string): Promise<void> => {
@@ -136,13 +136,13 @@ export class ResultCommands {
     }
   }
 
-  /** Runs the scenario of a result again, as it was run then. */
+  /** Runs the stored scenario of a result again. */
   async runAgain(argument: unknown): Promise<void> {
     if (!(await trusted())) return;
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const uri = vscode.Uri.file(path.join(folder, scenarioFile));
-    // By the result: the folder may have a name that somebody gave it.
+    // The user may have renamed the folder.
     const entry = await resultEntry(folder, new Date());
     const title = `${entry?.scenario ?? path.basename(folder)}.yaml`;
     const text = await scenarioText(uri);
@@ -158,7 +158,7 @@ export class ResultCommands {
         ),
       );
     }
-    // Paths in the copy mean what they meant where it was written.
+    // Relative paths resolve against the original file.
     const origin = this.originOf(folder);
     const cluster = this.services.state.clusterRunOf(folder)?.cluster;
     await this.controller.run({ uri, origin, title, text, overrides: [], cluster });
@@ -201,14 +201,14 @@ export class ResultCommands {
     );
     await offer('Information', t('Result exported to {0}.', path.basename(target.path)), {
       [t('Open')]: () =>
-        // The browser here cannot show a file of another machine.
+        // The local browser cannot open a file of a remote machine.
         name === 'html' && vscode.env.remoteName === undefined
           ? vscode.env.openExternal(target)
           : vscode.commands.executeCommand('vscode.open', target),
     });
   }
 
-  /** Puts the folders aside first: they are gone for good when the way back was not taken. */
+  /** Moves the folders aside, and removes them when *Undo* is not used. */
   async delete(argument: unknown, chosen?: unknown): Promise<void> {
     if (!(await trustedToWrite())) return;
     const several = this.foldersOf(argument, chosen);
@@ -241,7 +241,7 @@ export class ResultCommands {
     this.services.index.refresh(0);
   }
 
-  /** What is selected in the list, where a key or a menu means that. */
+  /** Selected folders, for keys and menus that act on a selection. */
   private foldersOf(argument: unknown, chosen: unknown): string[] {
     const nodes =
       argument === selectionArgument
@@ -251,7 +251,7 @@ export class ResultCommands {
           : [];
     const entries = nodes.flatMap((node) => {
       if (node.kind === 'result') return [node.entry];
-      // A scenario or an age stands for all that is shown below it.
+      // A group or an age stands for all results below it.
       return node.kind === 'group'
         ? node.group.entries
         : node.kind === 'age'
@@ -261,7 +261,6 @@ export class ResultCommands {
     return [...new Set(entries.map(({ folder }) => folder))];
   }
 
-  /** Compares the scenarios of two results, the older one on the left. */
   async diffScenarios(argument: unknown, chosen?: unknown): Promise<void> {
     const picked = this.foldersOf(argument, chosen);
     const first = picked[0] ?? (await this.folderOf(argument));
@@ -286,7 +285,7 @@ export class ResultCommands {
     );
   }
 
-  /** Asks for words, and shows while they are written what has all of them. */
+  /** Asks for filter words and applies them while typing. */
   filter(): void {
     const { index } = this.services;
     const before = index.filter;
@@ -323,7 +322,6 @@ export class ResultCommands {
     pick.show();
   }
 
-  /** What has become of p99 and Units of a scenario: of the group in the list, or that of a result. */
   async showTrend(node: unknown, overview: OverviewPanel): Promise<void> {
     const { group } = (node ?? {}) as { group?: ResultGroup };
     if (group) {
@@ -362,7 +360,7 @@ export class ResultCommands {
     this.services.index.refresh(0);
   }
 
-  /** What shows a folder that is no longer there could not be filled again. */
+  /** Tabs of a moved folder could not be refilled. */
   private async closeTabs(folder: string): Promise<ResultColumns> {
     this.panels.closeStored(path.basename(folder));
     return closeResultTabs(folder);
@@ -417,7 +415,7 @@ export class ResultCommands {
   }
 }
 
-/** One result comes back by a click; of several, which a folded scenario may stand for, the number is asked first. */
+/** A single result can be undone; for several, which a folded group may hide, confirm the number. */
 const agreed = async (count: number): Promise<boolean> =>
   count === 1 || agrees(t('Delete {0} results?', count), t('Delete'));
 
@@ -432,7 +430,6 @@ async function moved(from: string, to: string): Promise<void> {
   await tried(rename(from, to), 'result-folder', sentence);
 }
 
-/** @throws ExpectedError of that code, with a sentence that names the reason */
 async function tried(
   act: Thenable<void>,
   code: string,

@@ -6,21 +6,20 @@ import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
-import { askText, type Place } from '../askInSteps';
+import { askText, type Place, back, inSteps } from '../askInSteps';
 import { trusted } from '../questions';
-import { back, inSteps } from '../stepsOfQuestions';
 import { isFile, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
-import {
-  exampleScenarios,
-  isQuickStart,
-  type ExampleScenario,
-} from '../scenarios/startingScenarios';
 import type { Services } from '../services';
 import { pickTarget } from '../targets/targetCommands';
-import { targetKeys } from '../targets/targetsModel';
+import { targetKeys } from '../targets/targetsTree';
 import { kubernetes, type RunController } from './runController';
-import { templateText } from '../language/wholeScenarios';
+import { templateText } from '../language/completionsAt';
 import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
+import { targetRole } from '../../scenario/target/targetKinds';
+import { readdir, readFile } from 'node:fs/promises';
+import { notRunnable } from '../../scenario/check/notRunnable';
+import { loadNumbers } from '../../run/runWords';
+import { isAzure } from '../../base/serviceTraits';
 
 interface RunParts {
   readonly files: ScenarioFiles;
@@ -30,9 +29,8 @@ interface RunParts {
 }
 
 /**
- * Runs the given scenario, the one in the active editor, or one the person chooses; `asking` asks for target, steps
- * and connections first,
- * `search` searches its capacity, `cluster` runs it on agents in a cluster.
+ * Runs the given scenario, the active one, or one the user picks. `asking`: `true` asks for target, steps and
+ * connections first, `search` searches the capacity, `cluster` runs on agents in a cluster.
  */
 export async function runScenario(
   argument: unknown,
@@ -44,7 +42,7 @@ export async function runScenario(
   const chosen = given ? { uri: given, overrides: [] } : await chooseScenario(files, extensionPath);
   if (!chosen) return;
   const { uri } = chosen;
-  // An example whose hub nobody has here names no target to choose.
+  // An example for a hub that is not here offers no "as in the file".
   const asInFile = chosen.overrides.length === 0;
   const overrides =
     asking === true
@@ -52,7 +50,7 @@ export async function runScenario(
       : chosen.overrides;
   if (!overrides) return;
   const title = path.posix.basename(uri.path);
-  // It is searched as the file says, or for senders where it says nothing.
+  // An empty value keeps the file's search, or searches senders.
   const search = asking === 'search' ? [{ path: 'search', value: '' }] : [];
   const text = await scenarioText(uri);
   const elsewhere =
@@ -68,7 +66,7 @@ export async function runScenario(
   });
 }
 
-/** Commands get a URI from menus and tests, and its text from CodeLens. */
+/** Menus pass a URI, CodeLens its text. */
 function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) return argument;
   return typeof argument === 'string' ? vscode.Uri.parse(argument) : undefined;
@@ -119,7 +117,6 @@ async function scenarioItems(files: ScenarioFiles, extensionPath: string): Promi
   ];
 }
 
-/** By what they run on here. */
 function exampleGroups(
   examples: readonly ExampleScenario[],
 ): { readonly label: string; readonly inside: readonly ExampleScenario[] }[] {
@@ -151,7 +148,6 @@ function exampleItem({ file, summary, overrides, load }: ExampleScenario): Scena
   };
 }
 
-/** `1,900 connections · 19,000 msg/s · 3 min`. */
 function exampleLoad({ connections, outPerSecond, durationS }: ExampleScenario['load']): string {
   return [
     t('{0} connections', formatCount(connections)),
@@ -160,7 +156,7 @@ function exampleLoad({ connections, outPerSecond, durationS }: ExampleScenario['
   ].join(' · ');
 }
 
-/** Opens a new file with a filled scenario of the use case the person chooses, or of one that is named. */
+/** Opens an unsaved scenario of a use case, named or chosen. */
 export async function newScenario(named?: unknown, url?: unknown): Promise<void> {
   const useCase = useCases.find(({ name }) => name === named) ?? (await chooseUseCase());
   if (!useCase) return;
@@ -172,7 +168,7 @@ export async function newScenario(named?: unknown, url?: unknown): Promise<void>
   await openUnsaved(`${useCase.name}.signalr.yaml`, text);
 }
 
-/** Opens a new file with a text, unsaved, under a name that is not taken. */
+/** Opens an unsaved file under a free name. */
 export async function openUnsaved(name: string, text: string): Promise<void> {
   const uri = await freeName(name);
   const document = await vscode.workspace.openTextDocument(uri);
@@ -197,7 +193,6 @@ async function chooseUseCase(): Promise<UseCase | undefined> {
   return answer?.useCase;
 }
 
-/** An unsaved file beside the others of the workspace, under a name that is not taken. */
 async function freeName(fileName: string): Promise<vscode.Uri> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const base = folder ?? vscode.Uri.file('/');
@@ -213,13 +208,13 @@ async function freeName(fileName: string): Promise<vscode.Uri> {
   }
 }
 
-/** What to change for one run; Enter keeps what the scenario says. Undefined when turned away. */
+/** Overrides for one run; undefined when cancelled. */
 async function askOverrides(
   text: string,
   services: Services,
   asInFile: boolean,
 ): Promise<Override[] | undefined> {
-  // Where the file holds no scenario, the run says what is wrong with it.
+  // Without a scenario, the run itself reports the errors.
   const { scenario } = parseScenario(text);
   const questions = scenario ? runQuestions(scenario, t) : [];
   const totalSteps = 1 + questions.length;
@@ -237,7 +232,7 @@ async function askOverrides(
   return answers?.flat();
 }
 
-/** The key to set; none where the answer is what the scenario says. */
+/** The override, or none if the answer equals the file. */
 async function ask(
   { path, title, value, check }: RunQuestion,
   {
@@ -265,4 +260,43 @@ async function ask(
   );
   if (answer === undefined || answer === back) return answer;
   return answer === value ? [] : [{ path, value: answer }];
+}
+
+export async function exampleScenarios(folder: string) {
+  const names = await readdir(folder).catch(() => []);
+  const files = names.filter((name) => /\.ya?ml$/.test(name)).sort();
+  const examples = await Promise.all(
+    files.map(async (name) => {
+      const file = path.join(folder, name);
+      return exampleOf(file, await readFile(file, 'utf8'));
+    }),
+  );
+  return examples
+    .flat()
+    .sort((a, b) => rank(a) - rank(b) || a.overrides.length - b.overrides.length);
+}
+
+type ExampleScenario = ReturnType<typeof exampleOf>[number];
+
+const quickStart = 'quick-start.signalr.yaml';
+
+export const isQuickStart = ({ file }: Pick<ExampleScenario, 'file'>): boolean =>
+  path.basename(file) === quickStart;
+
+const rank = (example: Pick<ExampleScenario, 'file'>): number => (isQuickStart(example) ? 0 : 1);
+
+function exampleOf(file: string, text: string) {
+  const { scenario } = parseScenario(text);
+  if (!scenario || notRunnable(scenario) !== undefined) return [];
+  const summary = /^#(.*)$/m.exec(text)?.[1]?.trim() ?? '';
+  const { service, target } = scenario;
+  // The embedded hub or an emulator replaces targets that nobody else can reach.
+  const overrides: Override[] = [
+    { path: 'config.target', value: 'local' },
+    ...(isAzure(service) ? [{ path: 'config.service', value: service }] : []),
+  ];
+  const changed = targetRole(target) === 'ownServer' ? [] : overrides;
+  const { connections, outPerSecond, durationS } = loadNumbers(scenario);
+  const load = { connections, outPerSecond, durationS };
+  return [{ file, summary, service, overrides: changed, load }];
 }

@@ -20,12 +20,11 @@ import type { RunPanels } from '../panel/runPanel';
 import { askSecondRun, confirmLoad, trusted } from '../questions';
 import { fromName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
-import type { ClusterPlace, ClusterRunHere } from '../editorState';
+import { type ClusterPlace, type ClusterRunHere, BusKeys } from '../editorState';
 import { setting, runCopyScheme, type Services } from '../services';
 import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
 import { say as sayWords } from '../../base/sentence';
 import { startEditorRun, type EditorRun, type EditorShell } from './editorRun';
-import { BusKeys } from './busKeys';
 import type { ClusterStart } from './kubernetesRun';
 import { scenarioChanges, showStatus, showWaiting, waitCancellably } from './runStatus';
 import { workersOverride } from './runTexts';
@@ -36,22 +35,21 @@ export interface ScenarioToRun {
   readonly title: string;
   readonly text: string;
   readonly overrides: readonly Override[];
-  /** Absent: the load comes from this machine. */
+  /** Absent: load comes from this machine. */
   readonly cluster?: ClusterPlace;
-  /** A model has asked for the run. */
+  /** Started by a coding agent. */
   readonly isByTool?: boolean;
 }
 
-/** One that was seen before has a folder. */
+/** A run seen before has a folder. */
 type RunOfCluster = Omit<ClusterRunHere, 'folder'> & Partial<ClusterRunHere>;
 
-/** What is being started; nothing is known of a run that is only looked at. */
+/** What is being started; empty for an attached run. */
 interface Started {
   readonly scenario?: ScenarioToRun;
   readonly uri?: vscode.Uri;
 }
 
-/** How long closing the window may wait for a run to write what it measured. */
 const closeMs = 3000;
 
 /** One run at a time, from the command to its stored result. */
@@ -66,11 +64,11 @@ export class RunController implements vscode.Disposable {
       }
     | undefined;
   private readonly panelEmitter = new vscode.EventEmitter<void>();
-  /** Title of the scenario that is being started, or waits for the run before it. */
+  /** Title of the run that is starting or queued. */
   private starting: string | undefined;
-  /** Whether it was asked to stop before it could. */
+  /** Whether *Stop* came while it was starting. */
   private stopsAtStart = false;
-  /** Calls off what is being started elsewhere. */
+  /** Cancels a start in a cluster. */
   private leaving: AbortController | undefined;
   private startingElsewhere: Promise<unknown> | undefined;
   private readonly busKeys: BusKeys;
@@ -85,8 +83,8 @@ export class RunController implements vscode.Disposable {
   }
 
   /**
-   * Starts a run, in the panel of the run `instead` that it repeats; whatever keeps it from starting is said. With `token` it
-   * is called off until it goes on; undefined when none was started.
+   * Starts a run, in the panel of the run `instead` that it repeats; undefined if none started, and the user is
+   * told why. `token` cancels it until it runs.
    */
   async run(
     scenario: ScenarioToRun,
@@ -99,7 +97,7 @@ export class RunController implements vscode.Disposable {
     return this.whenFree(title, { scenario, uri }, start, token);
   }
 
-  /** Shows a run that goes on in a cluster: one that was seen before, or one that the person chooses. */
+  /** Shows a run in a cluster: `seen` earlier, or one the user picks. */
   async attach(seen?: ClusterRunHere): Promise<void> {
     if (!(await trusted())) return;
     const going: RunOfCluster | undefined =
@@ -107,7 +105,7 @@ export class RunController implements vscode.Disposable {
     if (going) await this.whenFree(going.run, {}, () => this.startAttached(going));
   }
 
-  /** Starts what is titled so, once nothing else goes on. */
+  /** Starts a run once no other is active. */
   private async whenFree(
     title: string,
     of: Started,
@@ -132,7 +130,7 @@ export class RunController implements vscode.Disposable {
     return undefined;
   }
 
-  /** As {@link run}; `token` stops this run alone. Settles with its result, undefined when none was started. */
+  /** As {@link run}, but `token` also stops the run. Settles with its result, undefined if none started. */
   async runToEnd(
     scenario: ScenarioToRun,
     token: vscode.CancellationToken,
@@ -159,7 +157,7 @@ export class RunController implements vscode.Disposable {
     } else say('Information', t('No run is going on.'));
   }
 
-  /** The live panel of a run: of the one that goes on, or of the last one, when none is named. */
+  /** Shows the live panel of a run, by default of the latest. */
   showRun(session = this.latest, instead?: string): void {
     if (!session) {
       say('Information', t('No run is going on.'));
@@ -170,7 +168,6 @@ export class RunController implements vscode.Disposable {
       return;
     }
     const view = this.panels.show(session, instead);
-    // What else is shown of a run depends on the panel of the newest one only.
     if (session !== this.latest) return;
     this.panel?.following.dispose();
     const following = vscode.Disposable.from(
@@ -196,7 +193,7 @@ export class RunController implements vscode.Disposable {
     const { session } = this;
     this.leaving?.abort(calledOff());
     session?.stop('interrupted');
-    // One that goes on in a cluster is offered at the next start.
+    // The next start offers a cluster run again.
     if (session?.elsewhere) return;
     const over = session?.finished ?? this.startingElsewhere;
     if (over === undefined) return;
@@ -211,11 +208,11 @@ export class RunController implements vscode.Disposable {
     this.panelEmitter.dispose();
   }
 
-  /** Whether nothing runs any more: asks what to do about a run that does. */
+  /** Whether no run is active; asks what to do about one that is. */
   private async free(title: string, token?: vscode.CancellationToken): Promise<boolean> {
     const { session } = this;
     if (!session) return true;
-    // One that has its result is only being cleared away.
+    // With a result it is only closing.
     const choice = session.result ? 'wait' : await askSecondRun(title, session.run.title);
     if (choice === 'cancel') return false;
     if (choice === 'stop') session.stop();
@@ -245,7 +242,7 @@ export class RunController implements vscode.Disposable {
   ): Promise<EditorRun | undefined> {
     const { places } = this.services;
     const { uri, title, text, cluster, origin } = scenario;
-    // A machine of a cluster has other cores than this one.
+    // Machines of a cluster have other cores.
     const workers = cluster === undefined ? workersOverride(text, setting('workers')) : [];
     const overrides = [...scenario.overrides, ...workers];
     const shell = await this.shellOf(scenario, overrides);
@@ -285,7 +282,7 @@ export class RunController implements vscode.Disposable {
       ),
     );
     if (session === undefined) return undefined;
-    // What was seen of it before is in its new folder, too.
+    // The new folder holds the old samples too.
     if (folder !== undefined) await this.remember(() => superseded(folder));
     const uri = vscode.Uri.file(path.join(session.folder, scenarioFile));
     const instead = folder === undefined ? undefined : path.basename(folder);
@@ -293,7 +290,7 @@ export class RunController implements vscode.Disposable {
     return session;
   }
 
-  /** Follows a run to its end, and shows it. */
+  /** Follows a run to its end and shows it. */
   private async began(
     session: EditorRun,
     {
@@ -307,7 +304,7 @@ export class RunController implements vscode.Disposable {
     log.info(`${session.run.title} → ${session.run.targetUrl}, result in ${folder}`);
     this.session = session;
     this.latest = session;
-    // First of all: whatever fails here, the run is followed to its end.
+    // First, so that the run is followed whatever fails below.
     inBackground(this.follow(session, uri));
     if (this.stopsAtStart) session.stop();
     await running.set(uri);
@@ -323,7 +320,7 @@ export class RunController implements vscode.Disposable {
     index.refresh();
   }
 
-  /** Shows what goes on until there is a run to be shown; undefined when it was called off. */
+  /** Shows progress until there is a run to show; undefined when cancelled. */
   private async startElsewhere(
     title: string,
     go: (start: ClusterStart) => Promise<EditorRun | undefined>,
@@ -355,7 +352,7 @@ export class RunController implements vscode.Disposable {
     }
   }
 
-  /** What cannot be remembered is no reason to give up a run. */
+  /** Failing to store state must not end a run. */
   private async remember(act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -370,7 +367,7 @@ export class RunController implements vscode.Disposable {
     const changes = scenarioChanges(uri, folder);
     try {
       const result = await session.finished;
-      // A result that only the closing of the window brought is offered at the next start.
+      // A result stored while the window closes is offered at the next start.
       if (result.ending !== 'interrupted')
         await this.remember(() => state.removeUnfinishedRun(folder));
       await this.rememberTarget(result);
@@ -407,7 +404,7 @@ export class RunController implements vscode.Disposable {
     const { scheme, fsPath } = origin ?? uri;
     const folder = scheme === 'file' ? path.dirname(fsPath) : process.cwd();
     const readFile = (name: string, mostBytes?: number) => readNamedFile(folder, name, mostBytes);
-    // Runs are off where the workspace is not trusted, and so are the commands of its scenarios.
+    // Commands of scenarios run only in trusted workspaces.
     const commandFolder = vscode.workspace.isTrusted ? folder : undefined;
     return {
       context: { reference, serverScript, editorAccount, readFile, folder, commandFolder },
@@ -437,7 +434,7 @@ export class RunController implements vscode.Disposable {
     say('Warning', message.split('\n')[0]!);
   }
 
-  /** Whether somebody can see the panel of a run, which says the same as its messages. */
+  /** Whether the panel of a run is visible, which says the same as its messages. */
   private isShown(session: EditorRun | undefined): boolean {
     return this.panel !== undefined && this.panel.of === session && this.panel.view.visible;
   }
@@ -445,7 +442,7 @@ export class RunController implements vscode.Disposable {
   private async sayResult(session: EditorRun, result: Result): Promise<void> {
     if (this.isShown(session)) return;
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
-    // The message has an icon of its own.
+    // The message has its own icon.
     const sentence = sayWords(verdictWords(result).words, t);
     const text = `${session.run.title}: ${sentence}`;
     await offer(asWanted ? 'Information' : 'Warning', text, {
@@ -454,7 +451,7 @@ export class RunController implements vscode.Disposable {
     });
   }
 
-  /** Several agents want several machines, of which this one is one. */
+  /** `agents` above one needs more machines. */
   private async offerPlaces(scenario: ScenarioToRun): Promise<void> {
     const { uri, overrides, title } = scenario;
     const question = t('{0} asks for several agents, which share the load of a run.', title);
@@ -490,13 +487,11 @@ export class RunController implements vscode.Disposable {
   }
 }
 
-/** Removes what was seen of a run that is being seen again; a result stays. */
 async function superseded(folder: string): Promise<void> {
   if (!existsSync(path.join(folder, resultFile)))
     await rm(folder, { recursive: true, force: true });
 }
 
-/** Only people with a cluster wait for it. */
 export const kubernetes = () => import(/* webpackChunkName: "run" */ './kubernetesRun.js');
 
 const calledOff = (): ExpectedError =>
@@ -515,7 +510,7 @@ export async function copyMarkdown(text: string): Promise<void> {
   sayBriefly(t('Summary copied as Markdown.'), 3000);
 }
 
-/** Opens the scenario of a result: unchanged the file itself, changed beside the copy, and the copy where it is gone. */
+/** Opens the scenario of a result: the file itself if unchanged, a diff if changed, else the stored copy. */
 export async function openScenarioAsRun(
   folder: string,
   origin: vscode.Uri | undefined,
@@ -548,13 +543,13 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
   await vscode.commands.executeCommand('vscode.diff', shown, origin, title, { preview: true });
 }
 
-/** A name for the tab; the folder is what the copy is found by. */
+/** The path names the tab; the query has the folder. */
 export function copyUri(folder: string): vscode.Uri {
   const { scenario } = fromName(path.basename(folder));
   const name = t('{0} (as it was run).yaml', scenario);
   return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
 }
 
-/** With a bound: what is kept beside a result may have been replaced. */
+/** Bounded: the file may have been replaced. */
 export const copyIn = (folder: string): Promise<string> =>
   readFileBounded(path.join(folder, scenarioFile));

@@ -6,12 +6,12 @@ import type { Snapshot } from '../../measure/snapshot';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';
 
-/** How long the notification stays beside a panel that says the same and has a stop button. */
+/** How long the notification stays beside a visible panel. */
 const besidePanelMs = 4000;
-/** A panel that comes back this soon was only passed by on the way to another tab. */
+/** A panel hidden for less was only passed by on the way to another tab. */
 const passedByMs = 1000;
 
-/** Shows a run in the status bar, and as a notification at the start and whenever its panel is out of sight. */
+/** Shows a run in the status bar, and in a notification at the start and while its panel is hidden. */
 export function showStatus(
   session: EditorRun,
   isPanelVisible: () => boolean,
@@ -65,7 +65,7 @@ function fill(
   return text;
 }
 
-/** The notification with a button to cancel; it can go and come again. */
+/** The cancellable notification, which can be shown again. */
 function runNotice(title: string, stop: () => void) {
   let end: (() => void) | undefined;
   let report: ((text: string) => void) | undefined;
@@ -93,7 +93,7 @@ function runNotice(title: string, stop: () => void) {
   };
 }
 
-/** Says once each when the scenario of a run that is going on is changed or deleted: the run keeps its own. */
+/** Says once when the scenario of the current run changes or is deleted: the run uses its copy. */
 export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
   const name = path.posix.basename(scenario.path);
   const sayChanged = once((message) => say('Information', message));
@@ -123,7 +123,6 @@ function once(act: (message: string) => void): (message: string) => void {
   };
 }
 
-/** Shows a notification until `over` settles, and with what; false when it was called off there, or where the wait began. */
 export function waitCancellably(
   title: string,
   over: Promise<boolean>,
@@ -141,7 +140,6 @@ export function waitCancellably(
   );
 }
 
-/** Shows a notification until a silent target has answered, or is not waited for any more. */
 export function showWaiting(url: string, over: Promise<void>): void {
   inBackground(showWhile(t('Waiting for {0} to answer…', url), () => over));
 }

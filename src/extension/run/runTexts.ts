@@ -10,11 +10,11 @@ import { say } from '../../base/sentence';
 import { timeLeft } from '../../run/runWords';
 
 export interface RunQuestion {
-  /** Key of the scenario, such as `config.step`. */
+  /** Key such as `config.step`. */
   readonly path: string;
   readonly title: string;
   readonly value: string;
-  /** Why that text cannot be meant; undefined when it can. */
+  /** Why the text is refused; undefined if accepted. */
   readonly check: (text: string) => string | undefined;
 }
 
@@ -41,7 +41,7 @@ export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
   ];
 }
 
-/** Why a scenario cannot run with an answer; what is wrong with the file as it is, the run says. */
+/** The error that an answer adds; errors of the file itself are left to the run. */
 export function answerProblem(
   text: string,
   before: readonly Override[],
@@ -60,7 +60,6 @@ function errorsOf(text: string, overrides: readonly Override[]): string[] {
   return problems.filter(({ severity }) => severity === 'error').map(({ message }) => message);
 }
 
-/** Undefined where the text has errors. */
 export function validScenario(
   text: string,
   overrides: readonly Override[] = [],
@@ -69,7 +68,7 @@ export function validScenario(
   return problems.some(({ severity }) => severity === 'error') ? undefined : scenario;
 }
 
-/** The setting counts where the scenario names no workers itself, not even wrong ones. */
+/** The setting counts only if the scenario names no workers. */
 export function workersOverride(text: string, workers: number): Override[] {
   if (workers === 0) return [];
   const scenario = validScenario(text);
@@ -77,7 +76,7 @@ export function workersOverride(text: string, workers: number): Override[] {
   return [{ path: 'config.workers', value: String(workers) }];
 }
 
-/** For status bar and notification: step, p99, and the time that the step and the whole run have left. */
+/** For status bar and notification: step, p99, and the time left of step and run. */
 export function statusText(
   snapshot: Snapshot | undefined,
   scenario: Pick<Scenario, 'warmupMs' | 'singleStepDurationMs'>,

@@ -6,12 +6,24 @@ import { positionAt } from '../../scenario/problem';
 import { t } from '../log';
 import { scenarioOnDisk, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import type { RunController } from './runController';
-import { objectivesIn, outcomeOf, type WrittenObjective } from './scenarioObjectives';
+import type { Translate } from '../../base/text';
+import { isUndecided } from '../../measure/judge/verdict';
+import { missedObjectiveWords } from '../../measure/show/searchSentence';
+import type { SloCheck, Verdict, VerdictStatus } from '../../measure/summary';
+import {
+  childNamed,
+  nodeAt,
+  outlineOf,
+  unquotedValue,
+  type OutlineNode,
+} from '../../scenario/text/outline';
+import { say, type Words } from '../../base/sentence';
+import { isSameObjective, wordsWithoutStep } from '../../measure/judge/reason';
 
-/** Copies beside results, and what is built or installed, are nobody's tests. */
+/** Copies beside results, build output and packages are no tests. */
 const passedOver = /\/(?:node_modules|\.signalr-bench|\.git|out|dist|bin|obj)\//;
 
-/** Scenarios with objectives as tests: one for each file, below it one for each objective. */
+/** Scenarios with objectives as tests: one per file, one below it per objective. */
 export class ScenarioTests implements vscode.Disposable {
   private readonly objectives = new WeakMap<vscode.TestItem, WrittenObjective>();
   private readonly all: vscode.Disposable;
@@ -68,7 +80,7 @@ export class ScenarioTests implements vscode.Disposable {
     this.tests.items.add(item);
   }
 
-  /** One after the other: two runs would measure each other. */
+  /** One after the other: parallel runs would disturb each other. */
   private async run(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
@@ -137,7 +149,6 @@ export class ScenarioTests implements vscode.Disposable {
   }
 }
 
-/** Shown at the line of the objective. */
 function messageAt({ uri, range }: vscode.TestItem, words: string): vscode.TestMessage {
   const message = new vscode.TestMessage(words);
   if (uri && range) message.location = new vscode.Location(uri, range);
@@ -149,3 +160,82 @@ function placeOf(text: string, offset: number): vscode.Position {
   const { line, column } = positionAt(text, offset);
   return new vscode.Position(line - 1, column - 1);
 }
+
+interface WrittenObjective {
+  readonly metric: string;
+  readonly name: string | undefined;
+  readonly last: boolean;
+  /** Position among equal ones, from 0. */
+  readonly nth: number;
+  /** `p99: 500ms`. */
+  readonly label: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Objectives below `slo`, a map or a list, in file order; none if defaults apply. */
+export function objectivesIn(text: string): WrittenObjective[] {
+  const found: WrittenObjective[] = [];
+  for (const node of nodeAt(outlineOf(text), ['slo'])?.children ?? []) {
+    const one = objectiveAt(node);
+    if (one) found.push({ ...one, nth: found.filter((other) => isAlike(one, other)).length });
+  }
+  return found;
+}
+
+function objectiveAt(node: OutlineNode): Omit<WrittenObjective, 'nth'> | undefined {
+  const of = (key: string): string | undefined => unquotedValue(childNamed(node, key));
+  const metric = node.item ? of('metric') : node.name;
+  if (metric === undefined || metric === '') return undefined;
+  const [name, limit] = [of('name'), of('limit') ?? unquotedValue(node)];
+  const label = `${name ?? metric}${name === undefined ? '' : ` (${metric})`}: ${limit ?? '?'}`;
+  const { offset, length } = node;
+  return { metric, name, last: of('step') === 'last', label, offset, length };
+}
+
+type Sort = Pick<WrittenObjective, 'metric' | 'name' | 'last'>;
+
+const isAlike = (a: Sort, b: Sort): boolean =>
+  a.metric === b.metric && a.name === b.name && a.last === b.last;
+
+type ObjectiveOutcome =
+  | { readonly status: 'met' }
+  | { readonly status: 'missed'; readonly words: string }
+  | { readonly status: 'notMeasured' };
+
+/**
+ * The last step that missed the objective decides. In a search a miss counts only if the run failed: it looks for
+ * the limit.
+ */
+export function outcomeOf(
+  objective: WrittenObjective,
+  { verdict, steps, search }: Pick<Result, 'verdict' | 'steps' | 'search'>,
+  t: Translate,
+): ObjectiveOutcome {
+  let outcome: ObjectiveOutcome = { status: 'notMeasured' };
+  const mayMiss = search === undefined || verdict.status === 'fail';
+  const judge = (of: Verdict, where: (words: string) => string): void => {
+    const check = checkOf(objective, of);
+    // Invalid steps say nothing about the target.
+    if (check === undefined || isUndecided(check) || unjudged.includes(of.status)) return;
+    if (!check.met && !mayMiss) return;
+    if (!check.met) outcome = { status: 'missed', words: where(say(reasonOf(check, of), t)) };
+    else if (outcome.status === 'notMeasured') outcome = { status: 'met' };
+  };
+  judge(verdict, (words) => words);
+  for (const step of steps) judge(step.verdict, (words) => t('step {0}: {1}', step.index, words));
+  return outcome;
+}
+
+const unjudged: readonly VerdictStatus[] = ['invalid', 'incomplete'];
+
+const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloCheck | undefined =>
+  checks.filter(({ metric, name, step }) =>
+    isAlike(objective, { metric, name, last: step === 'last' }),
+  )[objective.nth];
+
+/** The sentence with value and limit. */
+const reasonOf = (check: SloCheck, { reasons }: Verdict): Words => {
+  const reason = reasons.find(({ rule }) => rule && isSameObjective(rule, check));
+  return reason === undefined ? missedObjectiveWords(check) : wordsWithoutStep(reason);
+};

@@ -1,4 +1,3 @@
-/** Scenario files of the workspace: which they are, and new ones to start from. */
 import * as vscode from 'vscode';
 import { t, inBackground } from '../log';
 import { ExpectedError } from '../../base/expectedError';
@@ -24,12 +23,12 @@ export class ScenarioFiles {
     );
   }
 
-  /** Whether name or content make the file a scenario, without a mark. */
+  /** Whether name or content make it a scenario, without a mark. */
   isScenarioByItself(document: vscode.TextDocument): boolean {
     if (document.languageId !== 'yaml') return false;
     const before = this.judged.get(document);
     if (before?.version === document.version) return before.scenario;
-    // The beginning is enough; a text of megabytes is not copied for it at each key stroke.
+    // Only the beginning: large texts are not copied at each keystroke.
     const end = document.positionAt(64 * 1024);
     const text = document.getText(new vscode.Range(new vscode.Position(0, 0), end));
     const scenario = isScenarioText(text, document.fileName);
@@ -53,7 +52,7 @@ export class ScenarioFiles {
     return document && this.isScenario(document) ? document : undefined;
   }
 
-  /** Scenarios of the workspace by path; those with the name of one come first. */
+  /** Scenarios of the workspace by path; those named `*.signalr.yaml` first. */
   async inWorkspace(): Promise<vscode.Uri[]> {
     const found = await vscode.workspace.findFiles(
       '**/*.{yaml,yml}',
@@ -70,7 +69,7 @@ export class ScenarioFiles {
   }
 }
 
-/** The text of a file that is a scenario by its name or content; undefined when it is none. No document is opened. */
+/** Text of a scenario file; undefined for other files. Opens no document. */
 export async function scenarioOnDisk(uri: vscode.Uri): Promise<string | undefined> {
   try {
     const { size } = await vscode.workspace.fs.stat(uri);
@@ -88,11 +87,10 @@ export const isFile = (uri: vscode.Uri): Thenable<boolean> =>
     () => false,
   );
 
-/** The file that a command is given, or the one in the active editor. */
 export const uriOf = (argument: unknown): vscode.Uri | undefined =>
   argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
 
-/** Text of a scenario, as it stands in the editor. @throws ExpectedError `scenario-file` */
+/** Text of a scenario, with unsaved changes. @throws ExpectedError `scenario-file` */
 export async function scenarioText(uri: vscode.Uri): Promise<string> {
   try {
     const { size } = uri.scheme === 'untitled' ? { size: 0 } : await vscode.workspace.fs.stat(uri);
@@ -111,9 +109,9 @@ export async function scenarioText(uri: vscode.Uri): Promise<string> {
   );
 }
 
-/** Text of a file as it stands now, with unsaved changes; undefined when it is gone. */
+/** Current text of a file, with unsaved changes; undefined if deleted. */
 export async function textNow(uri: vscode.Uri): Promise<string | undefined> {
-  // An unsaved file that was closed would be opened again, and be empty.
+  // Reopening a closed unsaved file would give an empty one.
   const open = vscode.workspace.textDocuments.find(
     (each) => each.uri.toString() === uri.toString(),
   );
@@ -125,10 +123,9 @@ export async function textNow(uri: vscode.Uri): Promise<string | undefined> {
   );
 }
 
-/** Time without typing after which the text is looked at again. */
 const debounceMs = 200;
 
-/** Keeps the context key for menus of the editor up to date, also while a text becomes a scenario. */
+/** Keeps the context key of editor menus current, also while a text becomes a scenario. */
 export function followActiveEditor(
   files: ScenarioFiles,
   { onDidChange }: EditorState,

@@ -18,22 +18,21 @@ import { openTarget, probeTargetOf } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
 import { contractMethods } from '../../usecases/registry';
 import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
-import { askPick, askText, type Place } from '../askInSteps';
-import { back } from '../stepsOfQuestions';
+import { askPick, askText, type Place, back } from '../askInSteps';
 import { errorText, t } from '../log';
 import { ask, offer, say, showWhile } from '../notices';
 import { agrees, trusted } from '../questions';
 import { uriOf } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
-import { isSecretNameText } from './targetsTree';
 import {
+  isSecretNameText,
   freeSecretName,
   targetLook,
   targetText,
   fitsService,
   targetNodes,
   type TargetNode,
-} from './targetsModel';
+} from './targetsTree';
 
 export async function addTarget(services: Services): Promise<void> {
   const title = t('Add Target');
@@ -43,7 +42,7 @@ export async function addTarget(services: Services): Promise<void> {
   if (answer === url) {
     const text = await askHubUrl(title);
     if (text === undefined || text === back) return;
-    // What lets somebody in is no part of a list that is shown.
+    // The list is visible, so URLs with secrets are stored as secrets.
     if (redactUrl(text) === text) await services.state.rememberHub(text);
     else await keepByName(services, text);
   }
@@ -86,7 +85,7 @@ export async function removeTarget(argument: unknown, services: Services): Promi
   if (await agrees(question, t('Delete'))) await services.secrets.delete(node.name);
 }
 
-/** Connects once and says which methods of a benchmark the hub has, or whether a service takes the key. */
+/** Connects once and says which bench methods the hub has, or whether the service accepts the key. */
 export async function testTarget(argument: unknown, services: Services): Promise<void> {
   if (!(await trusted())) return;
   const title = t('Test Connection');
@@ -106,7 +105,6 @@ export async function testTarget(argument: unknown, services: Services): Promise
       );
       return probed?.probe;
     });
-    // Nobody wanted it to go on.
     if (probe) await sayProbe(name, probe, services);
   } catch (error) {
     services.log.error(error);
@@ -119,7 +117,7 @@ const probeParts: ProbeParts = {
   probeHub: (endpoint) => probeHub(endpoint, contractMethods()),
 };
 
-/** Why there was no connection, where what the system says is not for people; the log has that too. */
+/** Plain words for system errors; the log has the original. */
 const reasons = (): Readonly<Record<string, string>> => ({
   refused: t('no server listens there.'),
   dns: t('this host name is not known.'),
@@ -184,7 +182,6 @@ export function nodeOf(argument: unknown): TargetNode | undefined {
   return known ? (argument as TargetNode) : undefined;
 }
 
-/** A name for a secret; undefined when the person turned away. */
 async function askSecretName({ secrets }: Services, value = ''): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
     title: t('Name of the secret'),
@@ -202,7 +199,7 @@ async function askSecretName({ secrets }: Services, value = ''): Promise<string 
   return answer?.trim();
 }
 
-/** Keeps a secret by name and writes a reference in its place; by default the first one in the active file. */
+/** Moves a secret to secret storage and writes its reference; by default the first secret of the active file. */
 export async function moveSecretOut(
   uriArgument: unknown,
   rangeArgument: unknown,
@@ -220,7 +217,7 @@ export async function moveSecretOut(
   }
   const { version } = document;
   const proposed = freeSecretName('accessKey', services.secrets.names);
-  // Nobody is asked for the name of what cannot be moved.
+  // Check first whether it can be moved at all.
   if (!moveSecret(text, at, proposed)) {
     say(
       'Warning',
@@ -260,12 +257,12 @@ type TargetItem = vscode.QuickPickItem & { readonly target?: TargetNode | 'asInF
 interface TargetQuestion {
   readonly title: string;
   readonly asInFile: boolean;
-  /** Only what a scenario of this service can run on is offered; absent is everything. */
+  /** Restricts the offer to targets of this service. */
   readonly service?: Scenario['service'] | undefined;
   readonly place?: Place;
 }
 
-/** Asks for a target: one on this machine, a remembered one, or a hub URL. Undefined when turned away. */
+/** Asks for a local, remembered or typed target; undefined when cancelled. */
 export async function pickTarget(
   services: Services,
   question: TargetQuestion,
@@ -292,7 +289,7 @@ export async function pickTarget(
   return url === undefined ? undefined : { kind: 'hub', url };
 }
 
-/** The way back from it leads to the list of targets. */
+/** Its way back leads to the list of targets. */
 export function askHubUrl(title: string, place?: Place): Promise<string | typeof back | undefined> {
   const question = {
     ...{ title, prompt: t('Hub URL'), placeholder: 'http://localhost:5050/signalrbench' },
@@ -312,14 +309,13 @@ const hubCodeButton = (serverScript: string, classic: boolean) => ({
     vscode.env.clipboard.writeText(hubCode(serverScript, 'recordLatency', classic)),
 });
 
-/** What helps with a hub that has not the methods of a benchmark. */
 const hubHelp = (serverScript: string, url: string, classic: boolean) => ({
   ...hubCodeButton(serverScript, classic),
   [t('Call Your Own Method')]: () =>
     vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url),
 });
 
-/** Says which methods a hub lacks that a run would have called, with what helps. */
+/** Names the missing methods and offers help. */
 export async function sayMissingMethods(
   { methods, url, classic }: MissingMethods,
   serverScript: string,
@@ -336,7 +332,7 @@ function confirmRedirect(host: string, url: string): Promise<boolean> {
   return agrees(text, t('Connect'));
 }
 
-/** The Microsoft account of the editor; undefined also when nobody wants to sign in. */
+/** The user's Microsoft account in the editor; undefined if not signed in. */
 export const editorAccount: EditorAccount = async (scope, tenantId, mayAsk) => {
   const scopes = [scope, ...(tenantId === undefined ? [] : [`VSCODE_TENANT:${tenantId}`])];
   const detail = t(

@@ -3,39 +3,47 @@ import { fill } from '../../base/text';
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element, setText } from '../element';
 import { createCard, createTwin, type Card, type TableView } from '../tables/card';
-import { createChart, createLegend, type ChartOptions, type LegendLine } from './chartFrame';
-import { imageButton } from './chartImage';
+import {
+  createChart,
+  createLegend,
+  type ChartOptions,
+  type LegendLine,
+  themeColour,
+  type Chart,
+  zoomedBy,
+  type TimeRange,
+  type TimeView,
+} from './chartFrame';
 import { createPointer, wholeKey, type PointerParts, type Reading } from './pointer';
-import { zoomedBy, type TimeRange, type TimeView } from './timeView';
+import { inBackground } from '../../base/async';
 
-/** What a chart shows of one state. */
-export interface ChartView {
+interface ChartView {
   readonly title: string;
   readonly data: uPlot.AlignedData;
-  /** A chart of another kind is made anew. */
+  /** Another kind recreates the chart. */
   readonly kind: unknown;
-  /** The drawing stays: nobody would see what is new. */
+  /** Whether the drawing can stay as it is. */
   readonly isDrawn?: boolean;
-  /** Of the lines, where they differ from those of the card; undefined leaves the line out of the legend. */
+  /** Labels of the lines, if they vary; undefined hides the line. */
   readonly labels?: readonly (string | undefined)[];
-  /** What the legend says while nothing is pointed at; absent: it has no values. */
+  /** Legend values while nothing is pointed at. */
   readonly rest?: { readonly label: string; readonly values: readonly string[] };
   /** For a screen reader. */
   readonly spoken: readonly [title: string, words: string];
-  /** The numbers change no more. */
+  /** The numbers no longer change. */
   readonly isFinal?: boolean;
   readonly options: () => ChartOptions;
   /** @param heightShare of the pointer in the plot; undefined by keyboard */
   readonly read: (index: number, heightShare?: number) => PlaceWords;
-  /** Absent: another table has the numbers. */
+  /** Absent if another table has the numbers. */
   readonly table?: () => TableView;
 }
 
 interface PlaceWords {
   readonly title: string;
-  /** By line; undefined where the line has no point. */
+  /** One per line; undefined without a point. */
   readonly values: readonly (string | undefined)[];
-  /** What is said of the place beside its lines. */
+  /** Further rows for the point. */
   readonly more?: Reading['rows'];
 }
 
@@ -44,13 +52,11 @@ interface ChartCardSpec<State> {
   readonly title?: string;
   readonly strings: PanelStrings;
   readonly lines: readonly LegendLine[];
-  /** All lines are always shown. */
+  /** Lines cannot be hidden. */
   readonly isFixed?: boolean;
-  /** Stands behind the legend, or in its place. */
+  /** Beside or instead of the legend. */
   readonly beside?: HTMLElement;
-  /** A chart over time. */
   readonly time?: TimeAxis<State>;
-  /** Undefined hides the card. */
   view(state: State): ChartView | undefined;
 }
 
@@ -62,13 +68,13 @@ interface TimeAxis<State> {
 export interface ChartCard<State> {
   readonly card: Card;
   update(state: State): void;
-  /** Shows the same state by other choices. */
+  /** Shows the same state with other choices. */
   refresh(): void;
   redraw(): void;
   dispose(): void;
 }
 
-/** A chart with its legend, its numbers as a table, and what is said of the place that is pointed at. */
+/** A chart with legend, data table and pointer. */
 export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<State> {
   const { title = '', strings, lines, time } = spec;
   const card = createCard(title, spec.name);
@@ -121,7 +127,7 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
   const update = (next: State): void => {
     state = next;
     view = spec.view(next);
-    // One that has something to show is left as its page has it.
+    // A card that stays visible is left as its page set it.
     if (isEmpty !== (view === undefined)) card.show(isEmpty);
     isEmpty = view === undefined;
     if (view === undefined) return;
@@ -150,7 +156,7 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
   return { card, update, refresh, redraw: () => chart.redraw(), dispose };
 }
 
-/** What is said at the upper right of a chart; over time, the way back to the whole run too. */
+/** Text at the upper right; over time also the button to zoom out. */
 function createCorner(strings: PanelStrings, view: TimeView | undefined) {
   const at = element('span.at');
   const say = (text: string): void => setText(at, text);
@@ -165,7 +171,7 @@ function createCorner(strings: PanelStrings, view: TimeView | undefined) {
   return { root: element('div.at', at, back), say, update };
 }
 
-/** Keys that show another part of the run. */
+/** Zoom keys. */
 function timeKeys<State>(
   strings: PanelStrings,
   { view, endS }: TimeAxis<State>,
@@ -186,4 +192,64 @@ function timeKeys<State>(
       return true;
     },
   };
+}
+
+interface NamedLine {
+  readonly label: string;
+  readonly colour: string;
+}
+
+const saidMs = 2000;
+
+/** Copies a chart with title and legend to the clipboard as an image. */
+function imageButton(
+  { copyImage, imageCopied, imageFailed }: PanelStrings,
+  chart: Chart,
+  title: () => string,
+  lines: readonly NamedLine[] = [],
+): HTMLButtonElement {
+  const button = element('button.plain link', { type: 'button', 'aria-live': 'polite' }, copyImage);
+  const copy = async (): Promise<boolean> => {
+    const canvas = pictureOf(chart, title(), lines);
+    const blob =
+      canvas && (await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png')));
+    if (!blob) return false;
+    await navigator.clipboard.write([new ClipboardItem({ [blob.type]: blob })]);
+    return true;
+  };
+  const say = (done: boolean): void => {
+    setText(button, done ? imageCopied : imageFailed);
+    setTimeout(() => setText(button, copyImage), saidMs);
+  };
+  button.addEventListener('click', () => inBackground(copy().then(say, () => say(false))));
+  return button;
+}
+
+function pictureOf(
+  chart: Chart,
+  title: string,
+  lines: readonly NamedLine[],
+): HTMLCanvasElement | undefined {
+  const drawn = chart.plot()?.ctx.canvas;
+  if (!drawn) return undefined;
+  const row = 22 * devicePixelRatio;
+  const { width, height } = drawn;
+  const canvas = element('canvas');
+  Object.assign(canvas, { width, height: height + 2 * row });
+  const context = canvas.getContext('2d')!;
+  const { fontFamily } = getComputedStyle(document.body);
+  context.fillStyle = themeColour('--card');
+  context.fillRect(0, 0, width, height + 2 * row);
+  context.drawImage(drawn, 0, row);
+  context.textBaseline = 'middle';
+  context.font = `${12 * devicePixelRatio}px ${fontFamily}`;
+  let left = row / 2;
+  context.fillStyle = getComputedStyle(document.body).color;
+  context.fillText(title, left, row / 2);
+  for (const { label, colour } of lines.filter((_, at) => chart.isShown(at))) {
+    context.fillStyle = themeColour(`--line-${colour}`);
+    context.fillText(label, left, height + 1.5 * row);
+    left += context.measureText(label).width + row;
+  }
+  return canvas;
 }

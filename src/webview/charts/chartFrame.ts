@@ -2,18 +2,17 @@ import uPlot from 'uplot';
 import { latencyWords, formatCount } from '../../base/units';
 import { timeLabel } from '../../measure/show/chartWords';
 import { element, setAttributes, setText } from '../element';
-import type { TimeView } from './timeView';
+import type { Snapshot } from '../../measure/snapshot';
 
-// The library declares these names for compilers that put numbers in their place; ours may not.
+// uPlot declares const enums, which our compiler cannot inline.
 /* eslint-disable typescript/no-unsafe-enum-assignment */
 export const logarithmic = 3 as uPlot.Scale.Distr;
 export const rightSide = 1 as uPlot.Axis.Side;
 /* eslint-enable typescript/no-unsafe-enum-assignment */
 
-/** Room on both sides of a chart over time, CSS pixels: the same in all, so that their times stand in line. */
+/** CSS pixels, equal in all charts so that their times align. */
 export const sideRoom = { left: 62, right: 54 };
 
-/** An axis below a chart: low enough that its first label keeps away from the lowest one at the side. */
 const belowAxis = { size: 32, gap: 10, grid: false };
 
 const nothing = { left: 0, top: 0, width: 0, height: 0 };
@@ -24,7 +23,7 @@ const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
   cursor: { show: false },
 };
 
-/** Options of a chart over time in which a part of the run is chosen by dragging. */
+/** Options for choosing a range by dragging. */
 export function choosesRange(
   view: Pick<TimeView, 'zoom' | 'point'>,
 ): Pick<ChartOptions, 'cursor' | 'select'> & { readonly setSelect: (plot: uPlot) => void } {
@@ -32,7 +31,7 @@ export function choosesRange(
     cursor: {
       ...{ x: false, y: false, points: { show: false } },
       drag: { x: true, y: false, setScale: false, dist: 5 },
-      // The library would show what it takes for the whole.
+      // A double click of uPlot would reset to its own idea of the whole.
       bind: { dblclick: () => null },
     },
     select: { show: true, ...nothing },
@@ -41,7 +40,7 @@ export function choosesRange(
       if (width === 0) return;
       plot.setSelect(nothing, false);
       const range = [left, left + width].map((x) => plot.posToVal(x, 'x')) as [number, number];
-      // What was pointed at moves away under the mouse.
+      // The pointed place moves away under the mouse.
       view.point(undefined);
       view.zoom(range);
     },
@@ -73,7 +72,6 @@ export function timeAxis(): uPlot.Axis {
   });
 }
 
-/** An axis that counts, with labels at whole numbers. */
 export const countAxis = (parts: AxisParts): uPlot.Axis =>
   axis({
     values: (_plot, splits) => splits.map((value) => formatCount(value)),
@@ -83,7 +81,7 @@ export const countAxis = (parts: AxisParts): uPlot.Axis =>
 
 export const countAxisBelow = (space: number): uPlot.Axis => countAxis({ ...belowAxis, space });
 
-/** An axis below whose places have words of their own; those beyond the last point are left out. */
+/** An axis with labels for given places; places beyond the last point are dropped. */
 export const placeAxis = (
   places: (min: number, max: number) => readonly number[],
   label: (place: number) => string,
@@ -102,7 +100,6 @@ export const latencyAxis = (): uPlot.Axis =>
     size: sideRoom.left,
   });
 
-/** Steps between the labels of an axis that counts: whole numbers. */
 const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
   power,
   2 * power,
@@ -115,27 +112,26 @@ function decades(_plot: uPlot, _axis: number, min: number, max: number): number[
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
 }
 
-/** Whole decades of microseconds around the values, at least one; from 1 ms where there are none. */
+/** Whole decades of microseconds around the values; from 1 ms without values. */
 function decadeRange(min: number | null, max: number | null): [number, number] {
   const low = 10 ** Math.floor(Math.log10(Math.max(1, min ?? 1000)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(10, max ?? 10)));
   return [low, Math.max(high, low * 10)];
 }
 
-/** Microseconds in whole decades, with room for a limit. */
+/** Decades of microseconds that include a limit. */
 export const latencyScale = (limitUs: () => number = () => 0): uPlot.Scale => ({
   ...{ distr: logarithmic, log: 10 },
   range: (_plot, min, max) => decadeRange(min, Math.max(max, limitUs())),
 });
 
-/** A line that goes on over gaps. */
 const joinedLine = ({ colour, dash, widthPx }: LegendLine): uPlot.Series => ({
   stroke: () => themeColour(`--line-${colour}`),
   ...{ width: widthPx, spanGaps: true, points: { show: false } },
   ...(dash.length > 0 && { dash: [...dash] }),
 });
 
-/** Leaves out a label that would touch the one before it. */
+/** Drops labels that would overlap the one before. */
 function apartLabels(
   plot: uPlot,
   splits: readonly number[],
@@ -151,7 +147,6 @@ function apartLabels(
   });
 }
 
-/** Lines of latency over anything else than time. */
 export const latencyOptions = (
   lines: readonly LegendLine[],
   below: uPlot.Axis,
@@ -168,7 +163,6 @@ export const latencyOptions = (
   axes: [below, latencyAxis()],
 });
 
-/** A dashed line at a limit of latency. */
 export function drawLimit(plot: uPlot, us: number): void {
   const { ctx, bbox } = plot;
   const y = Math.round(plot.valToPos(us, 'y', true)) + 0.5;
@@ -200,7 +194,7 @@ export function createChart() {
   let drawn: unknown;
   let hidden: ReadonlySet<number> = new Set();
   const showLines = (): void => {
-    // The first series is the axis.
+    // Series 0 is the axis.
     for (const [at, { show }] of plot?.series.slice(1).entries() ?? []) {
       if (show === hidden.has(at)) plot!.setSeries(at + 1, { show: !hidden.has(at) });
     }
@@ -212,15 +206,14 @@ export function createChart() {
   observer.observe(place);
   return {
     place,
-    /** The chart as it is drawn now; undefined before the first time. */
     plot: (): uPlot | undefined => plot,
-    /** Leaves out lines by their numbers. */
+    /** Indices of the lines to hide. */
     hideLines(lines: ReadonlySet<number>): void {
       hidden = lines;
       showLines();
     },
     isShown: (line: number): boolean => !hidden.has(line),
-    /** Draws the data; a chart of another `kind` is made anew with the options. */
+    /** Draws the data; another `kind` recreates the chart. */
     show(data: uPlot.AlignedData, kind: unknown, options: () => ChartOptions): void {
       if (plot && kind === drawn) {
         plot.setData(data);
@@ -232,13 +225,12 @@ export function createChart() {
       plot = new uPlot({ ...quietChart, width, ...options() }, data, place);
       showLines();
     },
-    /** Calls back when the chart has taken over what it was given, so that its places are right. */
+    /** Calls back once the chart has the data, so that positions are right. */
     settled: (then: () => void): void => queueMicrotask(then),
     dispose(): void {
       observer.disconnect();
       plot?.destroy();
     },
-    /** In the colours of another theme. */
     redraw(): void {
       themeValues.clear();
       plot?.redraw(false, true);
@@ -246,7 +238,7 @@ export function createChart() {
   };
 }
 
-/** Of the present theme: to read one in the middle of drawing makes the browser compute all styles anew. */
+/** Cached: reading styles while drawing makes the browser recompute them all. */
 const themeValues = new Map<string, string>();
 
 function themeValue(name: string, read: (style: CSSStyleDeclaration) => string): string {
@@ -258,7 +250,7 @@ function themeValue(name: string, read: (style: CSSStyleDeclaration) => string):
   return value;
 }
 
-/** Reads a colour that panel.css takes from the editor's theme, such as `--line-p50`, for drawing. */
+/** A theme colour that panel.css defines, such as `--line-p50`. */
 export const themeColour = (name: string): string =>
   themeValue(name, (style) => style.getPropertyValue(name).trim() || 'currentcolor');
 
@@ -274,8 +266,8 @@ export interface LegendLine {
 }
 
 /**
- * A legend; with `chosen`, each line is a button that leaves it alone in the chart, and again shows all. With Ctrl or Shift it
- * comes and goes beside the others. `chosen` gets the lines to hide.
+ * A legend. With `chosen`, a click shows only that line, a second click all; Ctrl or Shift toggles it. `chosen`
+ * gets the hidden lines.
  */
 export function createLegend(
   lines: readonly LegendLine[],
@@ -315,7 +307,7 @@ export function createLegend(
   };
 }
 
-/** The lines that are shown alone after a click on one; none of them chosen means all are shown. */
+/** The lines shown alone after a click; an empty set shows all. */
 export function afterClick(
   shown: ReadonlySet<number>,
   at: number,
@@ -336,4 +328,83 @@ function sample({ colour, dash, widthPx }: LegendLine): SVGSVGElement {
   if (dash.length > 0) line.setAttribute('stroke-dasharray', dash.join(' '));
   svg.append(line);
   return svg;
+}
+
+/** Seconds since the run began. */
+export type TimeRange = readonly [fromS: number, toS: number];
+
+interface TimeFollower {
+  pointed(): void;
+  zoomed(): void;
+}
+
+export type TimeView = ReturnType<typeof createTimeView>;
+
+/** Shortest range, seconds. */
+const shortestS = 2;
+
+/** Pointed moment and zoomed range, shared by all charts over time. */
+export function createTimeView() {
+  const followers = new Set<TimeFollower>();
+  let moment: number | undefined;
+  let range: TimeRange | undefined;
+  return {
+    get moment(): number | undefined {
+      return moment;
+    },
+    get range(): TimeRange | undefined {
+      return range;
+    },
+    /** @returns a function that unsubscribes */
+    follow(follower: TimeFollower): () => void {
+      followers.add(follower);
+      return () => {
+        followers.delete(follower);
+      };
+    },
+    point(seconds: number | undefined): void {
+      if (seconds === moment) return;
+      moment = seconds;
+      for (const follower of followers) follower.pointed();
+    },
+    zoom(next: TimeRange | undefined): void {
+      if (next === undefined && range === undefined) return;
+      range = next && bounded(next);
+      for (const follower of followers) follower.zoomed();
+    },
+  };
+}
+
+function bounded([fromS, toS]: TimeRange): TimeRange {
+  const [low, high] = [Math.max(0, Math.min(fromS, toS)), Math.max(fromS, toS)];
+  if (high - low >= shortestS) return [low, high];
+  const middle = Math.max(shortestS / 2, (low + high) / 2);
+  return [middle - shortestS / 2, middle + shortestS / 2];
+}
+
+/** Zooms around a moment; undefined if that is the whole run. */
+export function zoomedBy(
+  factor: number,
+  aroundS: number,
+  [fromS, toS]: TimeRange,
+  endS: number,
+): TimeRange | undefined {
+  const [low, high] = [fromS, toS].map((end) => aroundS + (end - aroundS) * factor) as [
+    number,
+    number,
+  ];
+  return low <= 0 && high >= endS ? undefined : [Math.max(0, low), Math.min(endS, high)];
+}
+
+/** Snapshots of a range and one neighbour on each side, for the lines. */
+export function snapshotsIn(
+  snapshots: readonly Snapshot[],
+  range: TimeRange | undefined,
+): readonly Snapshot[] {
+  if (range === undefined) return snapshots;
+  const [fromMs, toMs] = [range[0] * 1000, range[1] * 1000];
+  const first = snapshots.findIndex(({ atMs }) => atMs >= fromMs);
+  const behind = snapshots.findIndex(({ atMs }) => atMs > toMs);
+  if (first < 0) return [];
+  return snapshots.slice(Math.max(0, first - 1), behind < 0 ? undefined : behind + 1);
 }

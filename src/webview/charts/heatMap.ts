@@ -17,13 +17,15 @@ import {
   themeColour,
   timeAxis,
   type ChartOptions,
+  snapshotsIn,
+  type TimeRange,
+  type TimeView,
 } from './chartFrame';
 import { createChartCard } from './chartCard';
 import type { Reading } from './pointer';
 import { chartTableOf } from './timeChart';
-import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
-/** Deliveries by time and latency; shown when the run is over, since it takes all of it. */
+/** Deliveries by time and latency; shown when the run is over, since it needs all samples. */
 export function createHeatMapCard({ strings }: ShownRun, view: TimeView): StateCard {
   let made: Made | undefined;
   return createChartCard<ShownRun>({
@@ -59,7 +61,7 @@ interface Made {
   readonly of: ShownRun['snapshots'];
   readonly range: TimeRange | undefined;
   readonly map: HeatMap | undefined;
-  /** Middles of the columns, seconds since the run began. */
+  /** Column centres, seconds. */
   readonly middles: readonly number[];
 }
 
@@ -69,7 +71,7 @@ function makeMap(of: ShownRun['snapshots'], range: TimeRange | undefined): Made 
   return { of, range, map, middles };
 }
 
-/** The deliveries of a cell: that under the pointer, by keyboard the strongest of the column. */
+/** Deliveries of the cell under the pointer; by keyboard of the column's largest. */
 function cellReading(
   { latenciesUs, cells }: HeatMap,
   column: number,
@@ -85,7 +87,6 @@ function cellReading(
   return { label: ends.join(' – '), value: fill(strings.perSecond, rateWords(rows[row] ?? 0)) };
 }
 
-/** The stronger the more deliveries. */
 function options(map: HeatMap, range: TimeRange, view: TimeView): ChartOptions {
   const { latenciesUs } = map;
   const { setSelect, ...dragging } = choosesRange(view);
@@ -125,11 +126,11 @@ function drawCells(plot: uPlot, { seconds, latenciesUs, cells, most }: HeatMap):
 }
 
 interface HeatMap {
-  /** Bounds of the columns, seconds since the run began; one more than columns. */
+  /** Column bounds, seconds; one more than columns. */
   readonly seconds: readonly number[];
-  /** Bounds of the rows, microseconds, rising by the same factor; one more than rows. */
+  /** Row bounds, microseconds, growing by a constant factor; one more than rows. */
   readonly latenciesUs: readonly number[];
-  /** Deliveries per second, `cells[column][row]`; a column nothing was measured in is empty. */
+  /** Deliveries per second, `cells[column][row]`. */
   readonly cells: readonly (readonly number[])[];
   readonly most: number;
 }
@@ -137,7 +138,6 @@ interface HeatMap {
 const rowCount = 36;
 const mostColumns = 240;
 
-/** Deliveries by time and latency: between known percentiles spread evenly over the logarithm of the latency. */
 export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
   const measured = snapshots.filter(({ interval }) => (interval?.latencyUs.count ?? 0) > 0);
   const summaries = measured.map(({ interval }) => interval!.latencyUs);
@@ -155,7 +155,7 @@ export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
   const cells = Array.from({ length: columns }, () => new Array<number>(rowCount).fill(0));
   for (const [at, snapshot] of snapshots.entries()) {
     if ((snapshot.interval?.latencyUs.count ?? 0) === 0) continue;
-    // A long run keeps some of its seconds only: each stands for those left out before it.
+    // Thinned snapshots stand for those left out before them.
     const weight = Math.max(1, snapshot.tick - (snapshots[at - 1]?.tick ?? snapshot.tick));
     const middleS = (startS(snapshot) + snapshot.atMs / 1000) / 2;
     const column = cells[Math.min(columns - 1, Math.floor((middleS - fromS) / widthS))]!;
@@ -176,7 +176,7 @@ export function heatMapOf(snapshots: readonly Snapshot[]): HeatMap | undefined {
 
 const startS = ({ atMs, interval }: Snapshot): number => atMs / 1000 - (interval?.seconds ?? 0);
 
-/** Share of the values below a latency, 0…1, by the percentiles that are known. */
+/** Share of values below a latency, 0…1, interpolated between the known percentiles on a log scale. */
 export function shareBelow(summary: LatencySummary, us: number): number {
   if (us < summary.min) return 0;
   if (us >= summary.max) return 1;
@@ -203,7 +203,7 @@ export function shareBelow(summary: LatencySummary, us: number): number {
   return 0;
 }
 
-/** How strongly a cell is drawn, 0…1; the logarithm lets single slow deliveries show. */
+/** Opacity of a cell, 0…1; logarithmic, so that single slow deliveries show. */
 export function heat(deliveries: number, most: number): number {
   if (deliveries <= 0 || most <= 0) return 0;
   return Math.min(1, 0.12 + (0.88 * Math.log1p(deliveries)) / Math.log1p(most));

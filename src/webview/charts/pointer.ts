@@ -2,44 +2,42 @@ import type uPlot from 'uplot';
 import { element, setAttributes, setText } from '../element';
 import type { Chart } from './chartFrame';
 
-/** What a chart says of one of its points. */
+/** Readout of one point. */
 export interface Reading {
-  /** Where on the horizontal axis, such as `0:12`. */
   readonly title: string;
   readonly rows: readonly {
     readonly label: string;
     readonly value: string;
-    /** Name of a line's colour in panel.css. */
+    /** Colour name of panel.css. */
     readonly colour?: string;
   }[];
 }
 
 export interface PointerParts {
-  /** Rising places of the points on the horizontal axis. */
+  /** Rising x values of the points. */
   places(): readonly number[];
-  /** @param heightShare of the pointer in the plot, 0 at the bottom; undefined by keyboard */
+  /** @param heightShare of the pointer, 0 at the bottom; undefined by keyboard */
   read(index: number, heightShare: number | undefined): Reading;
-  /** The person points at a place, or at none any more. */
+  /** The pointed place; undefined for none. */
   moved(place: number | undefined): void;
-  /** A key that is not for moving; true when it was for the chart. */
+  /** Handles a key that does not move; true if it was used. */
   key?(key: string): boolean;
-  /** Said while no point is pointed at. */
+  /** Announced while no point is pointed at. */
   readonly hint: string;
   readonly roleName: string;
 }
 
 const pageOfPoints = 10;
-/** The key that shows the whole again, as a double click does. */
 export const wholeKey = '0';
 
 /**
- * Lets people point at a chart with mouse or keys: a line through the point, and its numbers beside it. To a screen reader
- * the chart is a slider whose value is the point.
+ * Pointing by mouse or keyboard: a line through the point and its numbers. For screen readers the chart is a
+ * slider.
  */
 export function createPointer(chart: Chart, parts: PointerParts) {
   const { place } = chart;
   const marks = createMarks(place, parts);
-  /** Whether this is the chart that the person points at; the others show only the line. */
+  /** Whether the user points at this chart; others show only the line. */
   let own = false;
   let height: number | undefined;
   let index: number | undefined;
@@ -89,7 +87,7 @@ export function createPointer(chart: Chart, parts: PointerParts) {
     event.preventDefault();
   });
   return {
-    /** Shows the place that is pointed at here or in another chart. */
+    /** Shows a place pointed at here or in another chart. */
     show,
     get index(): number | undefined {
       return index;
@@ -97,7 +95,6 @@ export function createPointer(chart: Chart, parts: PointerParts) {
   };
 }
 
-/** The line through a point and the numbers beside it; to a screen reader the chart is a slider. */
 function createMarks(place: HTMLElement, { hint, roleName }: PointerParts) {
   const line = element('div.cursor', { 'aria-hidden': 'true' });
   const tip = element('div.tip', { 'aria-hidden': 'true' });
@@ -129,7 +126,7 @@ function createMarks(place: HTMLElement, { hint, roleName }: PointerParts) {
   };
 }
 
-/** The point a key goes to; undefined for other keys, and without points. */
+/** Index that a key moves to; undefined for other keys. */
 export function keyTarget(
   key: string,
   index: number | undefined,
@@ -150,7 +147,7 @@ export function keyTarget(
   return Object.hasOwn(targets, key) ? targets[key]!() : undefined;
 }
 
-/** Index of the value of a rising list that lies nearest; the list is not empty. */
+/** Index of the nearest value of a rising, non-empty list. */
 export function nearest(rising: readonly number[], value: number): number {
   let [low, high] = [0, rising.length - 1];
   while (high - low > 1) {
@@ -180,7 +177,6 @@ function fillTip(tip: HTMLElement, { title, rows }: Reading): void {
   }
 }
 
-/** Beside the line, on the side where there is room. */
 function placeTip(tip: HTMLElement, x: number, width: number): void {
   const gap = 10;
   const fits = x + gap + tip.offsetWidth <= width;

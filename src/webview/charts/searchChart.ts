@@ -2,8 +2,14 @@ import type uPlot from 'uplot';
 import { fill } from '../../base/text';
 import { formatCount } from '../../base/units';
 import { representativeStep, triesByValue } from '../../base/searchSummary';
-import type { ShownRun } from '../panelState';
-import { kindWord, outcomeText, searchOf, searchValue, type ShownSearch } from '../searchState';
+import {
+  type ShownRun,
+  kindWord,
+  outcomeText,
+  searchOf,
+  searchValue,
+  type ShownSearch,
+} from '../panelState';
 import type { StateCard, TableView } from '../tables/card';
 import { latencyOrLost } from '../../measure/show/chartWords';
 import {
@@ -17,7 +23,6 @@ import {
 } from './chartFrame';
 import { createChartCard } from './chartCard';
 
-/** Each step in the order they were run. */
 export function searchTable(search: ShownSearch, state: ShownRun): TableView {
   const { strings } = state;
   return {
@@ -41,7 +46,7 @@ const pair = (
     latencyOrLost(status === 'incomplete' && us === null ? undefined : us, strings),
   );
 
-/** By value, with the numbers that every view shows of it. */
+/** Sorted by value, as in all other views. */
 export function searchColumns({ steps }: ShownSearch): uPlot.AlignedData {
   const rising = triesByValue(steps).map(representativeStep);
   return [
@@ -56,7 +61,7 @@ const lines: readonly LegendLine[] = [
   { label: 'p99', colour: 'p99', dash: [], widthPx: 2.5 },
 ];
 
-/** Latency over the value, the interval as a band, each step as a dot that held or did not. */
+/** Latency over the searched value, with the interval as a band and each step as a mark. */
 export function createSearchCard(first: ShownRun): StateCard {
   const { strings } = first;
   let shown = first;
@@ -116,7 +121,7 @@ function options(stateNow: () => ShownRun): ChartOptions {
   };
 }
 
-/** What lies between what held and what did not; a thin line where the end is not known. */
+/** The interval between passed and failed; a thin line if one end is unknown. */
 function drawInterval(plot: uPlot, search: ShownSearch | undefined): void {
   const { ctx, bbox } = plot;
   if (search === undefined || (search.low === null && search.high === null)) return;
@@ -129,7 +134,7 @@ function drawInterval(plot: uPlot, search: ShownSearch | undefined): void {
   ctx.restore();
 }
 
-/** Held: a filled dot; not held: a cross, so that colours are not needed to see it. */
+/** Passed: a dot; failed: a cross, readable without colours. */
 function drawSteps(plot: uPlot, steps: ShownSearch['steps']): void {
   const { ctx } = plot;
   const size = 4 * devicePixelRatio;

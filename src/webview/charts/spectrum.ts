@@ -21,14 +21,17 @@ interface SpectrumView {
   readonly title: string;
   readonly step: number;
   readonly steps: readonly number[];
-  /** Rising, from the intended time. */
+  /** From the intended time, rising. */
   readonly due: readonly SpectrumPoint[];
-  /** Rising, from the real send; empty while the run goes on. */
+  /** From the actual send, rising; empty while running. */
   readonly sent: readonly SpectrumPoint[];
   readonly table: TableView;
 }
 
-/** The spectrum of the step asked for, else of the one that counts; its percentiles joined until the histogram is known. */
+/**
+ * The spectrum of the wanted step, else of the decisive one; until the histogram is known, percentiles joined by
+ * lines.
+ */
 export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView | undefined {
   const { result, snapshots, spectra, strings } = state;
   const steps = result?.steps.filter(({ latencyUs }) => latencyUs.count > 0) ?? [];
@@ -77,7 +80,6 @@ export function createSpectrumCard({ strings }: ShownRun): StateCard {
       const { title, table, due, sent } = view;
       const steps = view.steps.map((step) => [step, String(step)] as const);
       chooser.show(steps, view.step);
-      // Where one of both curves has no point it is drawn through.
       const { places, values } = alignedCurves([due, sent].map(toAxisPoints));
       const words = table.rows.map(([share = '', us = '']) => `${share} ${us}`).join(', ');
       return {

@@ -42,17 +42,16 @@ import {
   themeColour,
   timeAxis,
   type ChartOptions,
+  snapshotsIn,
+  type TimeRange,
+  type TimeView,
 } from './chartFrame';
 import { createChartCard, type ChartCard } from './chartCard';
-import { snapshotsIn, type TimeRange, type TimeView } from './timeView';
 
-/** Lines with a point at every pixel would hide each other. */
+/** More points would hide dashes. */
 const mostPoints = 400;
 
-/**
- * A chart over time with legend and table; the legend shows the values at the moment that is pointed at in any of them, else
- * those {@link atRest}.
- */
+/** A chart over time. The legend shows the pointed moment, else the values {@link atRest}. */
 export function createTimeChartCard(
   spec: TimeChartSpec,
   { strings }: ShownRun,
@@ -99,8 +98,8 @@ export function createTimeChartCard(
 }
 
 /**
- * Whether there is something to draw. Where each point has several seconds, the last one is drawn when it begins: later
- * ones would not be seen. That is so while the whole of a run is shown that goes on.
+ * Whether redrawing shows anything new: while a whole run grows and points span several seconds, only a new point
+ * does.
  */
 function createNovelty() {
   let last: string | undefined;
@@ -158,7 +157,7 @@ function options(
       y: isLatency
         ? latencyScale(() => Math.max(0, ...backdrop().limits.map(({ us }) => us * 1.2)))
         : { range: upFromZero(right === 'larger' ? 1.4 : 1.08) },
-      // Lines of one ratio would lie upon each other: the larger ones are drawn above the others.
+      // Lines of one ratio would overlap: the larger ones go above.
       ...(twoSides && { out: { range: upFromZero(right === 'larger' ? 1.08 : 1.4) } }),
     },
     axes: [
@@ -168,7 +167,7 @@ function options(
     ],
     hooks: {
       drawClear: [(plot) => drawBands(plot, backdrop())],
-      // Above the lines: what is written has to be read.
+      // Above the lines, to stay readable.
       draw: isLatency
         ? [
             (plot) => backdrop().limits.forEach(({ us }) => drawLimit(plot, us)),
@@ -196,7 +195,7 @@ function lineOf({ id, dash, widthPx }: SeriesSpec, onRight: boolean): uPlot.Seri
   };
 }
 
-/** Every second step is shaded; in high contrast a line parts them. */
+/** Shades every second step; a line separates them in high contrast. */
 function drawBands(plot: uPlot, { bands }: TimeBackdrop): void {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -220,7 +219,7 @@ function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStri
   for (const { fromS, toS, senders } of bands) {
     const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
     const text = fill(strings.senders, formatCount(senders));
-    // Where it does not fit it is left out; the table of steps has it.
+    // Left out if too long; the table has it.
     const shownLeft = Math.max(left, bbox.left);
     const room = Math.min(right, bbox.left + bbox.width) - shownLeft - 10 * devicePixelRatio;
     const place = { left: shownLeft + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
@@ -238,7 +237,7 @@ function drawLimitNames(plot: uPlot, limits: readonly LimitLine[], strings: Pane
   }
 }
 
-/** Writes on a plate that hides the lines below; `placeOf` gets the text's width, all in canvas pixels. */
+/** Draws text on an opaque plate; `placeOf` gets its width. Canvas pixels. */
 function drawOnPlate(
   ctx: CanvasRenderingContext2D,
   text: string,
@@ -262,7 +261,7 @@ function drawOnPlate(
   ctx.restore();
 }
 
-/** Charts of the server beside the load, on the time axis of the others; none where nothing is seen of it. */
+/** Charts of the observed server; none without data. */
 export function createObservedCharts(view: TimeView) {
   const root = element('div.observed');
   root.hidden = true;
@@ -290,9 +289,6 @@ export function createObservedCharts(view: TimeView) {
   };
 }
 
-// Legends and tables of the charts over time.
-
-/** The points of a part of the run alone. */
 export function inRange(columns: ChartPoints, range: TimeRange | undefined): ChartPoints {
   if (range === undefined) return columns;
   const { seconds, lines, perPoint } = columns;
@@ -306,8 +302,8 @@ export function inRange(columns: ChartPoints, range: TimeRange | undefined): Cha
 }
 
 /**
- * Of latencies what tile and sentence have, with the worst second apart. Of other lines the latest values, and the mean rates and
- * last states of a run that is over; of a part of a run the worst latencies.
+ * Legend values without pointer. Latency: those of the tile, with the worst second. Else the latest, or mean and
+ * last of a finished run. Of a zoomed range the worst, mean or last.
  */
 export function atRest(
   { id, unit, series }: TimeChartSpec,

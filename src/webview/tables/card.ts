@@ -4,7 +4,7 @@ import type { ShownRun } from '../panelState';
 
 let lastId = 0;
 
-/** A choice of numbers by words; hidden where there is nothing to choose. */
+/** A select box of numbers; hidden without a choice. */
 export function createChooser(label: string, chosen: (value: number) => void) {
   const choice = element('select');
   const root = element('label.chooser', `${label} `, choice);
@@ -14,7 +14,7 @@ export function createChooser(label: string, chosen: (value: number) => void) {
     root,
     show(options: readonly (readonly [value: number, words: string])[], value?: number): void {
       root.hidden = options.length < 2;
-      // Options that stay are left alone: somebody may be choosing.
+      // Unchanged options stay: the box may be open.
       if (options.join('\n') !== listed) {
         const made = options.map(([each, words]) =>
           element('option', { value: String(each) }, words),
@@ -27,7 +27,7 @@ export function createChooser(label: string, chosen: (value: number) => void) {
   };
 }
 
-/** What people read first: a sign, which is not read aloud, and a sentence whose beginning stands out. */
+/** A sentence with a sign, which is not read aloud, and an emphasised beginning. */
 export function createSentence(kind: 'verdict' | 'baseline' = 'verdict') {
   const sign = element('span.sign', { 'aria-hidden': 'true' });
   const [lead, rest] = [element('strong'), element('span')];
@@ -75,7 +75,6 @@ export function noted(...sentences: (string | false | undefined)[]): Pick<TableV
   return said.length === 0 ? {} : { note: said.join(' ') };
 }
 
-/** Draws the table into `place`, unless it stands there already. */
 export function showTable(place: HTMLElement, view: TableView, caption: string): void {
   const key = JSON.stringify(view);
   if (shown.get(place) === key) return;
@@ -107,15 +106,15 @@ export function tableOf({ heads, rows, textColumns }: Cells, caption: string): H
   );
 }
 
-/** A place for a table that may be wider or longer than the card; scrolls by keyboard too. */
+/** A container that scrolls, also by keyboard. */
 export function tablePlace(label: string): HTMLElement {
   return element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label });
 }
 
-/** Most often a table that is being read may change. */
+/** Minimum interval for refreshing an open table. */
 const refreshMs = 5000;
 
-/** The numbers of a chart as a table, made only while it is open. */
+/** The data of a chart as a table, built only while open. */
 export function createTwin(summary: string, title: string) {
   let caption = title;
   const place = tablePlace(caption);
@@ -138,7 +137,7 @@ export function createTwin(summary: string, title: string) {
   return {
     root,
     name,
-    /** `now` leaves no pause: the numbers are final. */
+    /** @param now refreshes at once */
     update(table: () => TableView, now: boolean): void {
       latest = table;
       if (now || performance.now() - drawnAt >= refreshMs) draw();

@@ -13,13 +13,13 @@ import { element } from '../element';
 import { lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
 import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
 
-/** Made once for all cards; each change of a run is a state of its own. */
+/** Cached for all cards: each change creates a new state. */
 const reportedRuns = new WeakMap<ShownRun, ReportedRun>();
 
 const reportedRun = (state: ShownRun): ReportedRun =>
   getOrCreate(reportedRuns, state, () => reportedNow(state));
 
-/** As it stands: of its result, or as last seen. */
+/** From the result, or as last seen. */
 function reportedNow(state: ShownRun): ReportedRun {
   const { result, snapshots, agents } = state;
   if (result !== undefined) return result;
@@ -30,13 +30,12 @@ function reportedNow(state: ShownRun): ReportedRun {
     over: step.over || step.index !== current,
   }));
   const going = seen.at(-1)?.over === false ? current : undefined;
-  // Texts come with the result; that of a server of the run is known before.
+  // Error texts arrive with the result, except that of the server.
   const text = problemOf(state);
   const errorExamples = text === '' ? [] : [{ errorClass: 'ownServer', text }];
   return { steps: seen, current: going, agents, errors, errorExamples };
 }
 
-/** A long run shows its last steps. */
 const mostRows = 200;
 
 export const reportOf = (name: keyof typeof reports, state: ShownRun): ReportTable =>
@@ -47,7 +46,6 @@ export function generatorView({ strings, snapshots, result }: ShownRun): TableVi
   return generatorTable(step?.generator, strings);
 }
 
-/** Those of the verdict that the first sentence of the panel does not say. */
 export const otherReasons = ({ result }: Pick<ShownRun, 'result'>): string[] =>
   result?.otherReasons.slice(0, 20) ?? [];
 
@@ -67,11 +65,9 @@ export function tableCards(state: ShownRun) {
 }
 
 interface TableCardParts {
-  /** Class of the card, where its name is another's. */
   readonly kind?: string;
-  /** Sentences below the table that are not of the report. */
   readonly below?: (state: ShownRun) => readonly string[];
-  /** Said in place of a table without rows; the card is hidden where there is nothing to say. */
+  /** Shown instead of an empty table; otherwise the card is hidden. */
   readonly without?: string;
 }
 
@@ -115,7 +111,7 @@ function generatorCard({ strings }: ShownRun): StateCard {
   };
 }
 
-/** What calls of sessions take: a bar for each, which the table below has in numbers. */
+/** Calls of sessions: a bar each, and their table. */
 function createCallsCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.callsTable, 'calls');
   const head = element('p');
@@ -146,7 +142,7 @@ function createCallsCard({ strings }: ShownRun): StateCard {
   };
 }
 
-/** Of a call in the drawing; a file may hold anything. */
+/** Bounded: a scenario may contain any name. */
 const longestName = 60;
 
 function barOf({ name, p50, p99, max, us }: CallBar): HTMLElement[] {

@@ -12,12 +12,19 @@ import {
 import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
-import { endedLosses, latestStep, type ShownRun } from '../panelState';
-import { brokenText, kindWord, searchOf, type ShownSearch } from '../searchState';
+import {
+  endedLosses,
+  latestStep,
+  type ShownRun,
+  brokenText,
+  kindWord,
+  searchOf,
+  type ShownSearch,
+} from '../panelState';
 
 type SearchTile = 'low' | 'high' | 'interval' | 'time' | 'units';
 
-/** p99, sent, connections, lost, generator: of the last step, or of the whole run where that says more. */
+/** p99, sent, connections, lost, generator; of a search its limits and Units. */
 export function tilesOf(state: ShownRun): ReportTile[] {
   const search = state.run.scenario.search && (searchOf(state) ?? noSearch(state));
   return search ? searchTiles(search, state) : reportTiles(factsOf(state), state.strings);
@@ -28,7 +35,7 @@ function factsOf(state: ShownRun): TileFacts {
   const latest = snapshots.at(-1);
   const seen: Partial<Snapshot['connections']> = result?.connections ?? latest?.connections ?? {};
   const { requested = run.scenario.connections, failed = 0, dropped = 0 } = seen;
-  // Those that are open, while it goes on.
+  // Open connections while running.
   const connected = seen.takingPart ?? seen.connected ?? 0;
   return {
     step: shownNumbers(state),
@@ -45,14 +52,12 @@ function factsOf(state: ShownRun): TileFacts {
   };
 }
 
-/** Before its first step. */
 function noSearch({ run, result }: ShownRun): ShownSearch | undefined {
   const spec = run.scenario.search;
   if (spec === undefined || result !== undefined) return undefined;
   return { ...spec, low: null, high: null, broken: null, steps: [], elapsedMs: 0 };
 }
 
-/** What holds, what does not, how near they are, how long it took, and the Units. */
 function searchTiles(search: ShownSearch, state: ShownRun): ReportTile[] {
   const { of, low, high, precision, steps, broken, elapsedMs } = search;
   const { strings, result } = state;
@@ -88,7 +93,7 @@ function searchTiles(search: ShownSearch, state: ShownRun): ReportTile[] {
   ];
 }
 
-/** Of the step that counts, or so far of the one that goes on. */
+/** The decisive step, or the current one. */
 export function shownNumbers({ result, snapshots }: ShownRun): StepNumbers | undefined {
   const done = result && decisiveStep(result);
   if (done) return stepNumbers(done);
@@ -96,6 +101,6 @@ export function shownNumbers({ result, snapshots }: ShownRun): StepNumbers | und
   return step && { ...step, offeredPerSecond: step.offered / Math.max(1e-9, step.elapsedS) };
 }
 
-/** In the first moments of a step a message more or less would make another rate. */
+/** In its first moments a step has no stable rate. */
 const showsRate = ({ elapsedS, totalS }: StepProgress): boolean =>
   elapsedS > 0 && elapsedS >= Math.min(shortestRateS, totalS);

@@ -13,24 +13,24 @@ interface NeighbourRow {
   readonly uses: readonly {
     readonly text: string;
     readonly share: number;
-    /** Above the mark from which a larger size is advised. */
+    /** Above the mark that advises a larger size. */
     readonly high: boolean;
   }[];
 }
 
 interface UnitsView {
   readonly title: string;
-  /** The size; absent when there is none. */
+  /** Absent if none fits. */
   readonly unit?: string;
   readonly headline: string;
-  /** Where the size is from: measured or published. */
+  /** Measured or published. */
   readonly basis?: string;
   readonly rows: readonly NeighbourRow[];
   readonly notes: readonly string[];
   readonly source?: string;
 }
 
-/** The measured recommendation, or the published one; no number when the generator was the bottleneck. */
+/** The measured recommendation, else the published one; none when the generator was the bottleneck. */
 export function unitsViewOf(state: ShownRun): UnitsView {
   const { run, result, strings } = state;
   const product = (result?.recommendation ?? run.estimate)?.product;
@@ -45,11 +45,10 @@ export function unitsViewOf(state: ShownRun): UnitsView {
   const recommendation = result?.recommendation;
   if (recommendation) {
     const { reasons, notes, step, stepStatus } = recommendation;
-    // Its reasons name the source.
     const { unit, headline, rows } = sizeOf(recommendation, state);
     const basis = fill(strings.measuredIn, formatCount(step));
     const more = unique([...planned(state), ...notes, ...reasons, ...estimateNotes(state)]);
-    // A size alone would say that the server carries the load with it.
+    // A size alone would imply that the server carries the load.
     if (stepStatus === 'fail')
       return { headline: recommendation.headline, rows, title, basis, notes: more };
     return { ...(unit !== undefined && { unit }), headline, rows, title, basis, notes: more };
@@ -113,7 +112,7 @@ function estimateNotes(state: ShownRun): string[] {
 const estimateProblem = ({ run, result }: ShownRun): string =>
   result?.estimateProblem ?? run.estimateProblem ?? '';
 
-/** How the size that the scenario names compares; the size alone where nothing can be compared. */
+/** Comparison with the size in the scenario, else only that size. */
 function planned({ run, result, strings }: ShownRun): string[] {
   const compared = result ? (result.recommendation ?? result.estimate) : run.estimate;
   if (compared?.planned) return [compared.planned.sentence];
@@ -123,7 +122,6 @@ function planned({ run, result, strings }: ShownRun): string[] {
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-/** How many Units and why. Drawn anew only when something in it has changed. */
 export function createUnitsCard({ strings }: ShownRun): StateCard {
   const card = createCard(strings.units, 'units');
   let drawn = '';
@@ -159,7 +157,7 @@ function neighbourTable(rows: readonly NeighbourRow[], strings: PanelStrings): H
     [unit, ...(chosen ? [mark()] : [])],
     ...uses.map(({ text, share, high }) => {
       const level = element('i');
-      // Through the object model, which the page's policy allows; a style attribute it would not.
+      // The page's policy forbids style attributes.
       level.style.width = `${Math.max(0, share) * 100}%`;
       return [text, element(high ? 'div.bar high' : 'div.bar', { 'aria-hidden': 'true' }, level)];
     }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { EditorState } from '../../../src/extension/editorState';
+import { EditorState, BusKeys } from '../../../src/extension/editorState';
+import { redactUrl } from '../../../src/results/redact';
 import { memento } from '../../fakes/memento';
 
 describe('EditorState', () => {
@@ -59,6 +60,22 @@ describe('EditorState', () => {
     assert.equal(state.originOf('/r/old'), undefined);
   });
 
+  it('remembers twenty hubs, the last one first, and no URL that holds a secret or stands for one', async () => {
+    const state = new EditorState(memento(), memento());
+    for (let number = 0; number < 20; number++) await state.rememberHub(`http://h${number}`);
+    await state.rememberHub('http://new');
+    await state.rememberHub('http://h7');
+    const hubs = state.list('hubs');
+    assert.deepEqual(
+      [hubs.length, ...hubs.slice(0, 3)],
+      [20, 'http://h7', 'http://new', 'http://h19'],
+    );
+    // The last two are what a result says of such a URL.
+    const open = ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}'];
+    for (const url of [...open, ...open.slice(0, 2).map(redactUrl)]) await state.rememberHub(url);
+    assert.deepEqual(state.list('hubs'), hubs);
+  });
+
   it('remembers a bounded number of them', async () => {
     const state = new EditorState(memento(), memento());
     for (let number = 0; number < 25; number++) {
@@ -66,5 +83,42 @@ describe('EditorState', () => {
     }
     assert.equal(state.list('unfinishedRuns').length, 20);
     assert.equal(state.list('unfinishedRuns').at(-1)?.folder, '24');
+  });
+});
+
+/** As the editor's secret storage. */
+function storage(first?: string) {
+  let stored = first;
+  return {
+    get: () => Promise.resolve(stored),
+    store: (_name: string, value: string) => {
+      stored = value;
+      return Promise.resolve();
+    },
+    stored: () => stored,
+  };
+}
+
+describe('keys of runs in a cluster', () => {
+  it('are kept until a run is over, and found by another window', async () => {
+    const place = storage();
+    const keys = new BusKeys(place);
+    await keys.set('a1', 'first');
+    await keys.set('b2', 'second');
+    await keys.set('a1', 'other');
+    const later = new BusKeys(place);
+    assert.deepEqual([await later.get('a1'), await later.get('b2')], ['other', 'second']);
+    await later.delete('a1');
+    await later.delete('unknown');
+    assert.deepEqual([await keys.get('a1'), await keys.get('b2')], [undefined, 'second']);
+    assert.ok(!place.stored()!.includes('other'));
+  });
+
+  it('are few, and none where the storage cannot be read', async () => {
+    const place = storage('not json');
+    const keys = new BusKeys(place);
+    assert.equal(await keys.get('a1'), undefined);
+    for (let run = 0; run < 30; run++) await keys.set(`r${run}`, 'key');
+    assert.deepEqual([await keys.get('r9'), await keys.get('r10')], [undefined, 'key']);
   });
 });

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import { completionsAt, type Completion } from '../../../../src/extension/language/completionsAt';
+import {
+  completionsAt,
+  type Completion,
+  templateText,
+} from '../../../../src/extension/language/completionsAt';
 import { configKeys } from '../../../../src/scenario/keys/configKeys';
-import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
-import { templateText } from '../../../../src/extension/language/wholeScenarios';
+import { analyseScenario, diagnosticsOf } from '../../../../src/extension/language/analyseScenario';
 import { useCases } from '../../../../src/usecases/registry';
 import { atCursor, crlf } from './atCursor';
+import { notRunnable } from '../../../../src/scenario/check/notRunnable';
+import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const hub = 'http://localhost:5050/chat';
 const names = { environment: ['API_KEY', 'HUB_URL'], secrets: ['azure'], hubs: [hub] };
@@ -406,4 +411,22 @@ describe('completionsAt: whole scenarios', () => {
   it('offers none where something stands', () => {
     assert.ok(complete('config:\n|').every(({ kind }) => kind === 'key'));
   });
+});
+
+describe('templateText', () => {
+  for (const useCase of useCases) {
+    it(`gives a scenario without problems for ${useCase.name}`, () => {
+      const text = templateText(useCase);
+      const { scenario } = parseScenario(text);
+      assert.deepEqual(diagnosticsOf(analyseScenario(text)), []);
+      assert.equal(scenario?.entries[0]?.name, useCase.name);
+      assert.equal(notRunnable(scenario), undefined);
+      assert.match(useCase.name, /^\w+$/);
+      for (const { name, optional } of useCase.parameters) {
+        const { starting } = useCase;
+        const begins = starting === undefined ? optional !== true : starting[name] !== undefined;
+        assert.equal(text.includes(`    ${name}: `), begins, name);
+      }
+    });
+  }
 });

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/base/async';
 import { english } from '../../../../src/base/text';
-import type { PanelSource } from '../../../../src/extension/panel/panelSession';
-import { hydrateMessage, startPanelSession } from '../../../../src/extension/panel/panelSession';
-import { spectraOf, toPanelResult } from '../../../../src/extension/panel/panelSession';
+import {
+  type PanelSource,
+  hydrateMessage,
+  startPanelSession,
+  spectraOf,
+  toPanelResult,
+  comparedRuns,
+  startComparisonSession,
+  panelHtml,
+  storedSource,
+} from '../../../../src/extension/panel/panelSession';
 import { seededRandom } from '../../../../src/base/random';
 import { compareResults } from '../../../../src/results/compare/compareResults';
 import { LatencyHistogram } from '../../../../src/measure/histogram';
 import type { Snapshot } from '../../../../src/measure/snapshot';
-import type { PanelResult, ToPanel } from '../../../../src/messages/panel';
+import type { PanelResult, ToPanel, ToComparisonPanel } from '../../../../src/messages/panel';
 import { panelStrings } from '../../../../src/measure/show/panelStrings';
 import {
   sampleEstimate,
@@ -16,9 +24,15 @@ import {
   sampleScenario,
   sampleStep,
   unusualScenario,
+  sampleSnapshot,
+  unusualResult,
 } from '../../results/sampleResult';
 import { measuredStep, wanderingSeconds } from '../../../fakes/measuredStep';
 import { measured } from '../../webview/shownRun';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 /** A page, a source and what passed between them. */
 function stage() {
@@ -196,5 +210,190 @@ describe('spectra of a result', () => {
 
   it('leave out a step whose histogram is damaged', () => {
     assert.deepEqual(spectraOf(sampleResult()), []);
+  });
+});
+
+const latenciesOf = (seed: number, factor = 1): number[][] =>
+  wanderingSeconds(
+    { perSecond: 100, correlation: 0, wandering: 0.05, factor },
+    60,
+    seededRandom(seed),
+  );
+const result = (seed: number, factor?: number) =>
+  sampleResult({ steps: [measuredStep(latenciesOf(seed, factor))] });
+
+describe('compared runs as a page shows them', () => {
+  it('have each later run beside the first, with its p99 of each second', () => {
+    const shown = comparedRuns([result(1), result(2), result(3, 2)], ['a', 'b', 'c']);
+    assert.deepEqual(
+      shown.map(({ names, comparison }) => [...names, comparison.verdict]),
+      [
+        ['a', 'b', 'same'],
+        ['a', 'c', 'worse'],
+      ],
+    );
+    const [, times] = shown[1]!.curves[0]!.times;
+    assert.equal(times.length, 60);
+    for (const [at, latencies] of latenciesOf(3, 2).entries()) {
+      const sorted = [...latencies].sort((one, other) => one - other);
+      const { atS, p99Us } = times[at]!;
+      assert.equal(atS, at);
+      // A place of the blocks is 3 % wide.
+      assert.ok(p99Us > sorted[97]! * 0.96 && p99Us < sorted[99]! * 1.04, `${p99Us}`);
+    }
+  });
+
+  it('draw no curves of damaged blocks', () => {
+    const bad = result(1);
+    const steps = bad.steps.map((step) => ({
+      ...step,
+      latencyBlocks: { seconds: 1, counts: Array.from({ length: 60 }, () => '?') },
+    }));
+    const [shown] = comparedRuns([{ ...bad, steps }, result(2)], ['a', 'b']);
+    assert.equal(shown!.comparison.verdict, 'unlike');
+    assert.deepEqual(shown!.curves, []);
+  });
+
+  it('are sent whenever the page is ready, and take no order that is not one', () => {
+    const emitter = new Emitter<unknown>();
+    const posted: ToComparisonPanel[] = [];
+    const ordered: string[] = [];
+    const shown = comparedRuns([result(1), result(2)], ['a', 'b']);
+    const port = {
+      post: (message: ToComparisonPanel) => posted.push(message),
+      onMessage: emitter.event,
+    };
+    const session = startComparisonSession(
+      port,
+      { shown, strings: { waiting: 'x' }, folders: ['/results/a', '/results/b'] },
+      {
+        copyComment: (at) => ordered.push(`copy ${at}`),
+        makeBaseline: (at) => ordered.push(`keep ${at}`),
+      },
+    );
+    const hostile = [null, 'ready', {}, { type: 'copyComment' }, { type: 'makeBaseline', at: 7 }];
+    for (const message of [...hostile, { type: 'constructor', at: 0 }]) emitter.fire(message);
+    assert.deepEqual([posted.length, ordered], [0, []]);
+    emitter.fire({ type: 'ready' });
+    emitter.fire({ type: 'ready' });
+    emitter.fire({ type: 'copyComment', at: 0 });
+    emitter.fire({ type: 'makeBaseline', at: 0 });
+    assert.equal(posted.length, 2);
+    assert.deepEqual(posted[0]?.folders, ['/results/a', '/results/b']);
+    assert.deepEqual(ordered, ['copy 0', 'keep 0']);
+    session.dispose();
+    emitter.fire({ type: 'ready' });
+    assert.equal(posted.length, 2);
+  });
+});
+
+const page = {
+  title: '"><script>alert(1)</script>',
+  name: 'run' as const,
+  language: 'en',
+  scriptUri: 'https://file.example/dist/panel.js',
+  styleUris: ['https://file.example/media/uPlot.css', 'https://file.example/media/panel.css'],
+  cspSource: 'https://*.example',
+  nonce: 'abc123',
+};
+
+describe('page of the panel', () => {
+  const html = panelHtml(page);
+
+  it('allows its one script by nonce, its style sheets by source, and nothing else', () => {
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
+    assert.equal(
+      policy,
+      "default-src 'none'; script-src 'nonce-abc123'; style-src https://*.example; base-uri 'none'; form-action 'none'",
+    );
+  });
+
+  it('has no inline script, style or handler', () => {
+    assert.equal(html.match(/<script/g)?.length, 1);
+    assert.match(html, /<script nonce="abc123" src="[^"]+"><\/script>/);
+    assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
+  });
+
+  it('takes the title for text', () => {
+    assert.ok(!html.includes('alert(1)</script>'));
+  });
+
+  it('takes every colour from the theme', () => {
+    const css = readFileSync('media/panel.css', 'utf8').replace(/\/\*[^]*?\*\//g, '');
+    assert.doesNotMatch(css, /#[0-9a-f]{3,8}\b|\brgba?\(|\bhsla?\(/i);
+  });
+});
+
+describe('storedSource', () => {
+  let folder: string;
+  const called: string[] = [];
+  const order = (name: string) => () => void called.push(name);
+  const actions = {
+    stop: order('stop'),
+    runAgain: order('run'),
+    openScenario: order('open'),
+    copySummary: order('copy'),
+  };
+  beforeEach(async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'signalr-bench-'));
+    folder = path.join(directory, '2026-11-21T14-02-11-my-rooms');
+    await mkdir(folder);
+    called.length = 0;
+    const samples = [1, 2].map((tick) => `${JSON.stringify(sampleSnapshot(tick))}\n`);
+    await writeFile(path.join(folder, 'samples.jsonl'), samples.join(''));
+    await writeFile(path.join(folder, 'scenario.yaml'), 'mode: simple\n');
+  });
+  afterEach(() => rm(path.dirname(folder), { recursive: true, force: true }));
+
+  it('shows a finished run with its samples, by folder and by file', async () => {
+    const file = path.join(folder, 'result.json');
+    const result = { ...unusualResult, id: '2026-11-21T14-02-11-my-rooms' };
+    await writeFile(file, JSON.stringify(result));
+    for (const location of [folder, file]) {
+      const source = await storedSource(location, actions);
+      assert.equal(source.run.title, 'my-rooms');
+      assert.equal(source.run.targetUrl, result.target.url);
+      assert.equal(source.run.dialect, 'measure');
+      assert.equal(source.snapshots.length, 2);
+      assert.deepEqual(source.result?.verdict, result.verdict);
+      assert.equal(source.interrupted, false);
+    }
+    const source = await storedSource(file, actions);
+    source.orders.runAgain();
+    source.orders.openScenario();
+    source.orders.copySummary();
+    assert.deepEqual(called, ['run', 'open', 'copy']);
+  });
+
+  it('shows what an interrupted run has left', async () => {
+    const source = await storedSource(folder, actions);
+    assert.equal(source.run.title, 'my-rooms');
+    assert.equal(source.run.startedAt, '2026-11-21T14:02:11.000Z');
+    assert.equal(source.snapshots.length, 2);
+    assert.equal(source.result, undefined);
+    assert.equal(source.interrupted, true);
+  });
+
+  it('shows where an interrupted run led to', async () => {
+    const targetOf = async (config: string): Promise<string> => {
+      await writeFile(path.join(folder, 'scenario.yaml'), config);
+      return (await storedSource(folder, actions)).run.targetUrl;
+    };
+    const connection = (text: string) => targetOf(`config:\n  connectionString: ${text}\n`);
+    assert.equal(await connection('${secret:service}'), '${secret:service}');
+    const endpoint = 'Endpoint=https://a.service.signalr.net';
+    assert.equal(
+      await connection(`${endpoint};AccessKey=made-up-for-tests`),
+      `${endpoint};AccessKey=(redacted)`,
+    );
+    assert.equal(await targetOf('config:\n  target: local\n'), 'local');
+  });
+
+  it('says so when the scenario of an interrupted run cannot be read', async () => {
+    await writeFile(path.join(folder, 'scenario.yaml'), '[');
+    await assert.rejects(storedSource(folder, actions), {
+      code: 'result-damaged',
+      message: /2 samples are in samples\.jsonl/,
+    });
   });
 });

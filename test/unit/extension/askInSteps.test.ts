@@ -1,5 +1,6 @@
+import '../../fakes/plainVscode';
 import assert from 'node:assert/strict';
-import { back, inSteps } from '../../../src/extension/stepsOfQuestions';
+import { back, inSteps } from '../../../src/extension/askInSteps';
 
 describe('questions in steps', () => {
   /** Answers by a script; notes what each question was asked with. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OverviewRow } from '../../../src/messages/panel';
-import { rowsShown, trendOf, type Wanted } from '../../../src/webview/overviewRows';
+import { rowsShown, trendOf, type Wanted } from '../../../src/webview/overviewPage';
 
 const row = (id: string, startedMs: number, more: Partial<OverviewRow> = {}): OverviewRow => ({
   ...{ id, scenario: 'echo', startedMs, when: `at ${startedMs}`, status: 'passed', tone: 'good' },

@@ -1,10 +1,8 @@
+import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  exampleScenarios,
-  isQuickStart,
-} from '../../../../src/extension/scenarios/startingScenarios';
+import { exampleScenarios, isQuickStart } from '../../../../src/extension/run/runCommands';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 

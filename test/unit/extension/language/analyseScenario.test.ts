@@ -3,11 +3,15 @@ import {
   analyseScenario,
   diagnosticsOf,
   type Analysis,
+  hasPlace,
+  isYamlTooling,
+  notRepeated,
+  analysisCache,
 } from '../../../../src/extension/language/analyseScenario';
-import { quickFixes } from '../../../../src/extension/language/quickFixes';
-import type { TextFix } from '../../../../src/extension/language/quickFixes';
+import { quickFixes, type TextFix } from '../../../../src/extension/language/quickFixes';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { crlf, tooMuch } from './atCursor';
+import type { Problem } from '../../../../src/scenario/problem';
 
 const codes = (text: string): string[] =>
   diagnosticsOf(analyseScenario(text)).map(({ code }) => code);
@@ -193,5 +197,90 @@ describe('quickFixes', () => {
       exceeded(analyseScenario(text)).map(({ title }) => title),
       ['Plan Unit 5, the smallest that fits'],
     );
+  });
+});
+
+const text = 'config:\n  conections: 5\n  unit: 3\n  accessToken: abc\n';
+const { problems } = parseScenario(text);
+const lineOf = ({ offset }: Problem): number => text.slice(0, offset).split('\n').length - 1;
+const left = (...lines: number[]): string[] =>
+  notRepeated(problems, lineOf, new Set(lines)).map(({ code }) => code);
+
+describe('problems beside those of other YAML tooling', () => {
+  const all = problems.map(({ code }) => code);
+
+  it('are all shown where it reports nothing', () => {
+    assert.deepEqual(left(), all);
+    assert.deepEqual(left(7), all);
+  });
+
+  it('leave out the errors of its lines, and only these', () => {
+    const without = (code: string): string[] => all.filter((each) => each !== code);
+    assert.ok(all.includes('unknown-key'));
+    assert.deepEqual(left(1), without('unknown-key'));
+    // A warning is known here only.
+    assert.ok(all.includes('secret-in-file'));
+    assert.deepEqual(left(3), all);
+  });
+
+  it('know the tooling by its source', () => {
+    for (const source of ['YAML', 'yaml-schema: Scenario', 'yaml-schema'])
+      assert.ok(isYamlTooling(source), source);
+    for (const source of ['SignalR Benchmark', 'yamllint', '', undefined])
+      assert.ok(!isYamlTooling(source), source);
+  });
+});
+
+describe('hasPlace', () => {
+  it('knows what people work on, and leaves out what is only shown', () => {
+    for (const scheme of ['file', 'untitled', 'vscode-remote']) assert.ok(hasPlace(scheme, []));
+    for (const scheme of ['git', 'output', 'vscode-userdata', 'x']) {
+      assert.equal(hasPlace(scheme, ['file']), false, scheme);
+    }
+    assert.ok(hasPlace('vscode-vfs', ['vscode-vfs']));
+  });
+});
+
+/** A document that counts how often its text is put together. */
+function fakeDocument(text: string) {
+  const document = {
+    version: 1,
+    reads: 0,
+    size: text.length,
+    getText: () => {
+      document.reads += 1;
+      return text;
+    },
+  };
+  return document;
+}
+
+const cacheOf = (isScenario: boolean) =>
+  analysisCache({
+    isScenario: () => isScenario,
+    sizeOf: ({ size }: ReturnType<typeof fakeDocument>) => size,
+  });
+
+describe('analysisCache', () => {
+  it('reads each version once', () => {
+    const cache = cacheOf(true);
+    const document = fakeDocument('scenario:\n  name: echo\n');
+    assert.ok(cache.analysisOf(document)?.scenario);
+    assert.equal(cache.analysisOf(document), cache.analysisOf(document));
+    assert.equal(document.reads, 1);
+    document.version += 1;
+    assert.ok(cache.analysisOf(document));
+    assert.equal(document.reads, 2);
+    assert.equal(cache.isTooLarge(document), false);
+    assert.equal(cacheOf(false).analysisOf(document), undefined);
+  });
+
+  it('does not even fetch a text of megabytes', () => {
+    const cache = cacheOf(true);
+    const document = fakeDocument('# '.repeat(2_500_000));
+    assert.equal(cache.analysisOf(document), undefined);
+    assert.equal(cache.isTooLarge(document), true);
+    assert.equal(document.reads, 0);
+    assert.equal(cacheOf(false).isTooLarge(document), false);
   });
 });

@@ -1,6 +1,7 @@
+import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import { english } from '../../../../src/base/text';
-import { recordingTexts } from '../../../../src/extension/run/recordingTexts';
+import { recordingTexts } from '../../../../src/extension/run/recordScenario';
 import type { CountedName, RecordedCounts } from '../../../../src/record/proxy/recorder';
 
 const url = 'http://localhost:41529/chat';

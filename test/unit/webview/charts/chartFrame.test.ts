@@ -5,7 +5,7 @@ import {
   snapshotsIn,
   zoomedBy,
   type TimeView,
-} from '../../../../src/webview/charts/timeView';
+} from '../../../../src/webview/charts/chartFrame';
 import { measured, shownRun } from '../shownRun';
 import { atRest, inRange } from '../../../../src/webview/charts/timeChart';
 

@@ -1,6 +1,7 @@
+import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import { english } from '../../../../src/base/text';
-import { objectivesIn, outcomeOf } from '../../../../src/extension/run/scenarioObjectives';
+import { objectivesIn, outcomeOf } from '../../../../src/extension/run/scenarioTests';
 import type { SloCheck, Verdict } from '../../../../src/measure/summary';
 import { searchSample } from '../../../fakes/searchSample';
 import { sampleResult } from '../../results/sampleResult';

@@ -1,3 +1,4 @@
+import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import {
   bounded,
@@ -5,7 +6,7 @@ import {
   loadAnswer,
   overridesIn,
   validateAnswer,
-} from '../../../../src/extension/run/toolAnswers';
+} from '../../../../src/extension/run/modelTools';
 
 const scenario = `config:
   target: https://user:secret@hub.example.com/chat

@@ -1,3 +1,4 @@
+import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import {
   fitsService,
@@ -6,9 +7,7 @@ import {
   targetLook,
   targetNodes,
   targetText,
-  withHub,
-} from '../../../../src/extension/targets/targetsModel';
-import { redactUrl } from '../../../../src/results/redact';
+} from '../../../../src/extension/targets/targetsTree';
 import { english } from '../../../../src/base/text';
 
 describe('targetNodes', () => {
@@ -56,24 +55,6 @@ describe('targetNodes', () => {
     assert.equal(description('http://127.0.0.1:5050/hub'), 'this machine');
     assert.equal(description('https://example.com/hub'), '');
     assert.equal(description('no URL'), '');
-  });
-});
-
-describe('withHub', () => {
-  it('puts a hub in front, once, and keeps twenty', () => {
-    assert.deepEqual(withHub(['http://a', 'http://b'], 'http://b'), ['http://b', 'http://a']);
-    const many = Array.from({ length: 20 }, (_each, index) => `http://h${index}`);
-    const more = withHub(many, 'http://new');
-    assert.equal(more.length, 20);
-    assert.equal(more[0], 'http://new');
-  });
-
-  it('remembers no URL that holds a secret or stands for one', () => {
-    // The last two are what a result says of such a URL.
-    const open = ['http://me:pw@a/hub', 'http://a/hub?access_token=x', '${secret:hub}'];
-    for (const url of [...open, ...open.slice(0, 2).map(redactUrl)]) {
-      assert.deepEqual(withHub(['http://a'], url), ['http://a']);
-    }
   });
 });
 
