@@ -110,11 +110,7 @@ export function assessDemand(demand: Demand, assumptions: readonly string[]): Es
   const advice = adviceOf(servers, demand.stack);
   return {
     loads: loads.map(shownLoad),
-    unit,
-    unit_listed: sizes.listed,
-    unit_strict: sizes.strict,
-    unit_guide_sum: sizes.guideSum,
-    unit_within_rounding: sizes.withinRounding,
+    ...sizes,
     at_unit: atUnit,
     traffic_utilisation: rounded(fill.traffic),
     connection_utilisation: rounded(fill.connections),

@@ -18,22 +18,16 @@ export interface StepSenders {
 
 export const maximumSteps = 10_000;
 
-type StepKeys = Pick<Scenario, 'connections' | 'baseSending' | 'step' | 'sendingSteps'> &
-  Partial<Pick<Scenario, 'entries'>>;
-
 /** Each is a step without senders. Undefined where something is sent. */
-export function connectRounds({
-  entries = [],
-}: Partial<Pick<Scenario, 'entries'>>): number | undefined {
-  const silent = entries.every(sendsNothing);
-  if (entries.length === 0 || !silent) return undefined;
+export function connectRounds({ entries }: Pick<Scenario, 'entries'>): number | undefined {
+  if (!entries.every(sendsNothing)) return undefined;
   return Math.max(...entries.map(({ parameters }) => Number(parameters['rounds'] ?? 1)));
 }
 
 /** May be above {@link maximumSteps}. */
-export function stepCount(keys: StepKeys): number {
-  const { connections, baseSending, step, sendingSteps } = keys;
-  const rounds = connectRounds(keys);
+export function stepCount(scenario: Scenario): number {
+  const { connections, baseSending, step, sendingSteps } = scenario;
+  const rounds = connectRounds(scenario);
   if (rounds !== undefined) return rounds;
   const all = step === 0 ? 1 : Math.max(0, Math.ceil((connections - baseSending) / step)) + 1;
   return sendingSteps !== 0 && sendingSteps < all ? sendingSteps : all;
@@ -44,7 +38,7 @@ export const repeatCount = (scenario: Pick<Scenario, 'repeat' | 'search' | 'entr
     ? 1
     : (scenario.repeat ?? 1);
 
-export function lastStepSenders(scenario: StepKeys): number {
+export function lastStepSenders(scenario: Scenario): number {
   const { connections, baseSending, step } = scenario;
   if (connectRounds(scenario) !== undefined) return 0;
   return Math.min(connections, baseSending + (stepCount(scenario) - 1) * step);
@@ -86,10 +80,7 @@ function sendersPerEntry(written: readonly ScenarioEntry[], senders: number): nu
   });
   const taken = sumOf(fixed.map((count) => count ?? 0));
   const open = fixed.filter((count) => count === undefined).length;
-  const rest = inProportion(
-    Array.from({ length: open }, () => 1),
-    Math.max(0, senders - taken),
-  );
+  const rest = inProportion(Array<number>(open).fill(1), Math.max(0, senders - taken));
   return fixed.map((count) => count ?? rest.shift() ?? 0);
 }
 

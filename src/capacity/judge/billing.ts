@@ -117,12 +117,11 @@ export function priceOf(
   const size = isFree ? 0 : (scenario.unit ?? estimate.unit ?? undefined);
   const { billing } = estimate;
   const units = unitHour === undefined || size === undefined ? undefined : size * hours * unitHour;
+  const included = isFree ? Infinity : includedMessagesPerDay(estimate, scenario);
   const beyond =
     messages === undefined || billing === undefined
       ? undefined
-      : isFree
-        ? 0
-        : messagePrice(billing, includedMessagesPerDay(estimate, scenario), messages, hours);
+      : messagePrice(billing, included, messages, hours);
   if (units === undefined && beyond === undefined) return undefined;
   return {
     ...(!isFree && size !== undefined && { unit: size }),

@@ -105,19 +105,19 @@ const warnings: readonly Warning[] = [
   { name: 'more-units-do-not-help', rank: 0, says: ceilingNote },
   {
     ...{ name: 'faster-than-measured', rank: 2 },
-    says: ({ sizes: { unit, strict } }) =>
+    says: ({ sizes: { unit, unit_strict: strict } }) =>
       strict !== unit &&
       `Small messages: by bandwidth this is more messages per second than any table shows; by the measured message rates it takes ${sizeOrNone(strict)}.`,
   },
   {
     ...{ name: 'rounding-edge', rank: 1 },
-    says: ({ sizes: { unit, withinRounding } }) =>
+    says: ({ sizes: { unit, unit_within_rounding: withinRounding } }) =>
       withinRounding !== unit &&
       `Within the 2.4 % that the guides leave open in the reading of KB and MB it would be ${sizeOrNone(withinRounding)}.`,
   },
   {
     ...{ name: 'guide-sum-differs', rank: 3 },
-    says: ({ sizes: { unit, guideSum } }) =>
+    says: ({ sizes: { unit, unit_guide_sum: guideSum } }) =>
       guideSum !== unit &&
       `The guide's own method, adding bandwidths, says ${sizeOrNone(guideSum)}; it leaves out the cost of routing and of requests.`,
   },
@@ -155,9 +155,9 @@ function interpolatedNote({ demand, sizes, atUnit }: Found): string | false {
   const below = units.filter((unit) => unit < atUnit).at(-1) ?? atUnit;
   const above = units.find((unit) => unit > atUnit) ?? atUnit;
   const listedSize =
-    sizes.listed === null
+    sizes.unit_listed === null
       ? ''
-      : `; the smallest of their sizes that fits is ${formatUnit(sizes.listed)}`;
+      : `; the smallest of their sizes that fits is ${formatUnit(sizes.unit_listed)}`;
   return `${formatUnit(atUnit)} is not in all tables: its limits are derived from ${formatUnit(below)} and ${formatUnit(above)}${listedSize}.`;
 }
 

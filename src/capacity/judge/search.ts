@@ -53,13 +53,10 @@ interface Traffic {
   readonly loads: readonly ServiceLoad[];
 }
 
-export interface Sizes {
-  readonly unit: number | null;
-  readonly listed: number | null;
-  readonly strict: number | null;
-  readonly guideSum: number | null;
-  readonly withinRounding: number | null;
-}
+export type Sizes = Pick<
+  Estimate,
+  'unit' | 'unit_listed' | 'unit_strict' | 'unit_guide_sum' | 'unit_within_rounding'
+>;
 
 export function findSizes(demand: Demand): Sizes {
   const listed = listedByAll(demand);
@@ -67,10 +64,10 @@ export function findSizes(demand: Demand): Sizes {
     offeredUnits(demand.edition).find((unit) => connectionsFit(demand, unit) && fits(unit)) ?? null;
   return {
     unit: smallest((unit) => withinHeadroom(demand, unit)),
-    listed: smallest((unit) => listed.includes(unit) && withinHeadroom(demand, unit)),
-    strict: smallest((unit) => withinHeadroom(demand, unit, 'strict')),
-    guideSum: smallest((unit) => fitsGuideSum(demand, unit)),
-    withinRounding: smallest((unit) => withinHeadroom(demand, unit, 'guide', roundingSlack)),
+    unit_listed: smallest((unit) => listed.includes(unit) && withinHeadroom(demand, unit)),
+    unit_strict: smallest((unit) => withinHeadroom(demand, unit, 'strict')),
+    unit_guide_sum: smallest((unit) => fitsGuideSum(demand, unit)),
+    unit_within_rounding: smallest((unit) => withinHeadroom(demand, unit, 'guide', roundingSlack)),
   };
 }
 

@@ -28,18 +28,8 @@ interface Preset {
   readonly text: string;
 }
 
-/**
- * As in batch runs of the Azure SignalR benchmark (azure-signalr-bench, TestConfigEntity, batch).
- */
-const arrivingRates: readonly (readonly [unit: number, perSecond: number])[] = [
-  [1, 200],
-  [2, 250],
-  [5, 300],
-  [10, 400],
-  [20, 500],
-  [50, 800],
-  [100, 1600],
-];
+/** By Unit, as in batch runs of the Azure SignalR benchmark (azure-signalr-bench, TestConfigEntity). */
+const arrivingRates = { 1: 200, 2: 250, 5: 300, 10: 400, 20: 500, 50: 800, 100: 1600 };
 
 export function presetUnits(service: PresetChoice['service']): readonly number[] {
   return offers[service].units.premium;
@@ -89,7 +79,9 @@ function valuesOf(choice: PresetChoice, connections: number, senders: number): S
     service,
     unit,
     connections,
-    arrivingRate: arrivingRates.filter(([from]) => from <= unit).at(-1)![1],
+    arrivingRate: Object.entries(arrivingRates)
+      .filter(([from]) => Number(from) <= unit)
+      .at(-1)![1],
     baseSending: base,
     step: Math.max(1, senders - base),
     sendingSteps: senders > base ? 2 : 1,

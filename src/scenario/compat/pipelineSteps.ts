@@ -110,22 +110,21 @@ const grouping = 'ConnectionTotal GroupCount';
 
 /** Methods that a run carries out by itself or not at all, with their parameters. */
 const impliedMethods = new Map([
+  ...['OnConnected', 'RecordLatency', 'JoinGroup', 'LeaveGroup'].map(
+    (event) => [`RegisterCallback${event}`, ''] as const,
+  ),
+  ...['StopCollector', 'StopConnection', 'DisposeConnection'].map(
+    (method) => [method, ''] as const,
+  ),
   ['Wait', 'Duration'],
   ['InitStatisticsCollector', counting],
   ['InitConnectionStatisticsCollector', counting],
   ['CollectStatistics', collecting],
   ['CollectConnectionStatistics', collecting],
-  ['StopCollector', ''],
-  ['RegisterCallbackRecordLatency', ''],
-  ['RegisterCallbackOnConnected', ''],
-  ['RegisterCallbackJoinGroup', ''],
-  ['RegisterCallbackLeaveGroup', ''],
   ['CreateConnection', connecting],
   ['CreateAspNetConnection', connecting],
   ['CreateDirectConnection', connecting],
   ['StartConnection', starting],
-  ['StopConnection', ''],
-  ['DisposeConnection', ''],
   ['Reconnect', `${connecting} ${starting}`],
   ['AspNetReconnect', `${connecting} ${starting}`],
   ['RepairConnections', 'ActionAfterConnect'],

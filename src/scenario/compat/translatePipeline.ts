@@ -382,19 +382,13 @@ function plainSenders(step: PipelineStep, connections: number) {
 
 /** All groups must take part. */
 function groupSenders(step: PipelineStep, connections: number) {
-  const whole = (name: string): number | undefined => wholeIn(step, name);
-  const [groups, firstGroup, endGroup] = [
-    whole('GroupCount'),
-    wholeIn(step, 'GroupLevelRemainderBegin', 0),
-    whole('GroupLevelRemainderEnd'),
-  ];
-  const [begin, end, modulo] = [
-    wholeIn(step, 'GroupInternalRemainderBegin', 0),
-    whole('GroupInternalRemainderEnd'),
-    whole('GroupInternalModulo'),
-  ];
-  const missing = [groups, firstGroup, endGroup, begin, end, modulo].includes(undefined);
-  if (missing) return undefined;
+  const groups = wholeIn(step, 'GroupCount');
+  const firstGroup = wholeIn(step, 'GroupLevelRemainderBegin', 0);
+  const endGroup = wholeIn(step, 'GroupLevelRemainderEnd');
+  const begin = wholeIn(step, 'GroupInternalRemainderBegin', 0);
+  const end = wholeIn(step, 'GroupInternalRemainderEnd');
+  const modulo = wholeIn(step, 'GroupInternalModulo');
+  if ([groups, firstGroup, endGroup, begin, end, modulo].includes(undefined)) return undefined;
   if (firstGroup! > 0 || endGroup! < groups!) {
     const message = `only groups ${formatCount(firstGroup!)} to ${formatCount(endGroup! - 1)} of ${formatCount(groups!)} send. In a scenario all groups do: give it as many groups as send.`;
     reportStep(step, message);

@@ -84,11 +84,8 @@ class StepReader {
     const calls = sumOverSession(steps, (step) => (isCounted(step) ? 1 : 0));
     const all = sumOverSession(steps, () => 1);
     const { error } = this.reading;
-    const events = new Set(
-      callsOf(steps).flatMap(({ step }) =>
-        step.kind === 'on' && !isOnlyHeard(step) ? [step.event] : [],
-      ),
-    );
+    const waits = callsOf(steps).flatMap(({ step }) => (step.kind === 'on' ? [step] : []));
+    const events = new Set(waits.filter((step) => !isOnlyHeard(step)).map(({ event }) => event));
     const isGood = this.reading.problems().length === known;
     const most = (count: number, limit: number, message: string): void => {
       if (count > limit) error('above-bounds', written.place, message);

@@ -26,17 +26,12 @@ interface TargetKey {
   readonly written: Written;
 }
 
-interface TargetNeeds extends TargetWishes {
-  readonly rest: boolean;
-}
-
-interface TargetSource {
-  readonly target?: TargetSpec;
-  readonly written?: Written;
-}
-
 /** `target` wins, then the key that the use cases need. */
-export function readTarget(reading: Reading, config: Section, needs: TargetNeeds): TargetSource {
+export function readTarget(
+  reading: Reading,
+  config: Section,
+  needs: TargetWishes & { readonly rest: boolean },
+): { readonly target?: TargetSpec; readonly written?: Written } {
   const order = needs.rest
     ? ['target', 'connectionString', 'webAppTarget']
     : ['target', 'webAppTarget', 'connectionString'];

@@ -279,12 +279,8 @@ export function readConnectionString(text: string): ServiceConnection {
 }
 
 function signInOf(kind: EntraSignIn['kind'], values: Parts['values']): EntraSignIn {
-  const [clientId, tenantId, clientSecret, ...certificates] = [
-    'clientid',
-    'tenantid',
-    'clientsecret',
-    ...certificateNames,
-  ].map((name) => values.get(name));
-  const clientCertificateFile = certificates.find((name) => name !== undefined);
+  const names = ['clientid', 'tenantid', 'clientsecret'];
+  const [clientId, tenantId, clientSecret] = names.map((name) => values.get(name));
+  const [clientCertificateFile] = certificateNames.flatMap((name) => values.get(name) ?? []);
   return { kind, clientId, tenantId, clientSecret, clientCertificateFile };
 }

@@ -43,8 +43,7 @@ export function outlineOf(text: string): Outline {
   const documents = 'problem' in read ? [] : read.tokens.filter(({ type }) => type === 'document');
   const [first] = documents as CST.Document[];
   if (first?.value !== undefined) readBehind(building, root, first.value);
-  const { nodes, words } = building;
-  return { root, nodes, words };
+  return { root, nodes: building.nodes, words: building.words };
 }
 
 interface Building {
@@ -56,17 +55,13 @@ interface Building {
 function newNode(parent: OutlineNode | undefined, name: string, place: Place, item = false) {
   const end = place.offset + place.length;
   const value = { valueOffset: end, valueLength: 0, value: '' };
-  return { name, item, parent, children: [], ...place, ...value, end };
+  return { name, item, parent, children: [] as OutlineNode[], ...place, ...value, end };
 }
 
-function add(
-  { nodes }: Building,
-  parent: OutlineNode,
-  ...[name, place, item]: [name: string, place: Place, item?: boolean]
-): OutlineNode {
-  const node = newNode(parent, name, place, item);
-  parent.children.push(node);
-  nodes.push(node);
+function add(building: Building, ...of: [OutlineNode, string, Place, isItem?: boolean]) {
+  const node = newNode(...of);
+  of[0].children.push(node);
+  building.nodes.push(node);
   return node;
 }
 

@@ -107,23 +107,20 @@ const unitsOf = (type: string): (typeof units)[keyof typeof units] | undefined =
 export const parseNumberWithUnit = (type: NumberType, text: string): number | undefined =>
   text.length > 100 || text !== text.trim() ? undefined : unitsOf(type)?.[0](text);
 
-const sizeNames = new Map([
-  ['k', 'KB'],
-  ['m', 'MB'],
-  ['kib', 'KB'],
-  ['mib', 'MB'],
-  ['byte', 'B'],
-  ['kilobyte', 'KB'],
-  ['megabyte', 'MB'],
-]);
-const durationNames = new Map([
-  ['millisecond', 'ms'],
-  ['second', 's'],
-  ['sec', 's'],
-  ['minute', 'm'],
-  ['hour', 'h'],
-  ['hr', 'h'],
-]);
+const sizeNames = new Map(
+  Object.entries({
+    k: 'KB',
+    kib: 'KB',
+    kilobyte: 'KB',
+    m: 'MB',
+    mib: 'MB',
+    megabyte: 'MB',
+    byte: 'B',
+  }),
+);
+const durationNames = new Map(
+  Object.entries({ millisecond: 'ms', second: 's', sec: 's', minute: 'm', hour: 'h', hr: 'h' }),
+);
 
 /** Of `1,000`, `2k`, `5 minutes`. */
 export function guessNumber(type: NumberType, raw: string): string | undefined {

@@ -69,7 +69,7 @@ export function readTokens(text: string): YamlTokens {
   let bracket = Infinity;
   const quotes: CST.FlowScalar[] = [];
   for (const { token, depth } of nested(tokens)) {
-    if (depth > maximumDepth) return { problem: tooDeep(token.offset) };
+    if (depth > maximumDepth) return { problem: error('too-deep', tooDeep, token.offset, 1) };
     if (token.type === 'flow-collection') {
       const ends = token.end.some(({ type }) => /^flow-(seq|map)-end$/.test(type));
       if (!ends) bracket = Math.min(bracket, token.offset);
@@ -143,12 +143,9 @@ function notText(text: string): Problem | undefined {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   const binary = /[\u0000-\u0008\u000e-\u001f]/.exec(text);
   if (binary === null) return undefined;
-  return error(
-    'binary',
-    'This is not a text file: it holds control characters. Save scenarios as UTF-8 text.',
-    binary.index,
-    1,
-  );
+  const message =
+    'This is not a text file: it holds control characters. Save scenarios as UTF-8 text.';
+  return error('binary', message, binary.index, 1);
 }
 
 const tooManyTokens = error(
@@ -156,13 +153,7 @@ const tooManyTokens = error(
   'This file has far more entries than a scenario can have, so it was not read. Is it the right file?',
 );
 
-const tooDeep = (offset: number): Problem =>
-  error(
-    'too-deep',
-    `This is nested deeper than ${maximumDepth} levels, so the file was not read. A scenario needs five.`,
-    offset,
-    1,
-  );
+const tooDeep = `This is nested deeper than ${maximumDepth} levels, so the file was not read. A scenario needs five.`;
 
 function unclosedProblem(text: string, offset: number): Problem {
   const open = text.charAt(offset);
@@ -224,12 +215,9 @@ function tagProblem(text: string, { pos }: YAMLError): Problem {
 function secondDocument(text: string, further: Document): Problem {
   const start = further.range?.[0] ?? text.length;
   const [offset, end] = inside(text, [start, start + 1]);
-  return error(
-    'several-documents',
-    'A file holds one scenario: only what stands before this second document is read. Put the rest into a file of its own.',
-    offset,
-    end - offset,
-  );
+  const message =
+    'A file holds one scenario: only what stands before this second document is read. Put the rest into a file of its own.';
+  return error('several-documents', message, offset, end - offset);
 }
 
 function inside(text: string, [start, end]: readonly [number, number]): [number, number] {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { estimate } from '../../../src/capacity/estimate';
-import { type EstimateInput, estimateUnits } from '../../../src/capacity/model';
-import { sr2023 } from '../../../src/capacity/tables/publishedLimits';
+import { estimateUnits } from '../../../src/capacity/model';
 import { estimateVector, readVectors } from './vectors';
 import { readdirSync, readFileSync } from 'node:fs';
 import { loadOf } from '../../../src/capacity/load/loadOf';
@@ -50,48 +49,6 @@ describe('estimate: vectors', () => {
       assertMatches(result, vector.by_hand ?? {}, `${vector.id} by hand`);
     });
   }
-});
-
-/** How often an estimate asks for a table of the guide. */
-function lookUps(input: EstimateInput): number {
-  const { tables } = sr2023;
-  let count = 0;
-  const counted = new Proxy(tables, {
-    get: (target, name) => {
-      count += 1;
-      return Reflect.get(target, name) as unknown;
-    },
-  });
-  Object.assign(sr2023, { tables: counted });
-  try {
-    estimate(input);
-  } finally {
-    Object.assign(sr2023, { tables });
-  }
-  return count;
-}
-
-describe('estimate: work', () => {
-  /** So many times the use cases, each with that part of the load. */
-  const split = (parts: number): EstimateInput => ({
-    product: 'signalr',
-    connections: 5000,
-    useCases: Array.from({ length: parts }, (): EstimateInput['useCases'] => {
-      const each = { intervalS: 1, messageBytes: 2048 };
-      return [
-        { kind: 'send_to_group', senders: 300 / parts, groupMembers: 10, ...each },
-        { kind: 'send_to_connection', senders: 500 / parts, ...each },
-        { kind: 'broadcast', senders: 1, intervalS: 10 * parts, messageBytes: 4096 },
-      ];
-    }).flat(),
-  });
-
-  it('is at most 300 look-ups in tables, and grows no faster than the use cases', () => {
-    const once = lookUps(split(1));
-    assert.equal(estimate(split(10)).unit, estimate(split(1)).unit);
-    assert.ok(once > 0 && once <= 300, `${once} look-ups`);
-    assert.ok(lookUps(split(10)) <= 10 * once);
-  });
 });
 
 /** Paths of all numbers in a value, `[]` for each entry of a list. */

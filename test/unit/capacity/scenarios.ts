@@ -23,5 +23,5 @@ export function inputOf(scenario: Scenario): EstimateInput {
 }
 
 /** The table of each load, and its messages a second in and out. */
-export const loadsOf = ({ loads }: Pick<Estimate, 'loads'>): unknown[] =>
-  loads.map((load) => [load.table, load.in_messages_per_s, load.out_messages_per_s]);
+export const loadsOf = ({ loads }: Pick<Estimate, 'loads'>): string[] =>
+  loads.map((load) => `${load.table} ${load.in_messages_per_s} ${load.out_messages_per_s}`);

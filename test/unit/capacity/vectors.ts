@@ -1,33 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { estimate } from '../../../src/capacity/estimate';
-import type { Edition, Estimate, EstimateInput } from '../../../src/capacity/model';
+import type { Estimate, EstimateInput, EstimateOptions } from '../../../src/capacity/model';
 import type { Traffic, TrafficKind } from '../../../src/usecases/useCase';
 
 /** Input of a vector, as written in the fixture. */
-export interface VectorInput {
-  readonly product: EstimateInput['product'];
-  readonly edition?: Edition;
-  readonly connections: number;
-  readonly headroom?: number;
-  readonly stack?: 'aspnetcore' | 'aspnet';
-  readonly use_cases: readonly {
-    readonly kind: TrafficKind;
-    readonly senders: number;
-    readonly interval_s?: number;
-    readonly message_bytes?: number;
-    readonly group_members?: number;
-    readonly connections_per_user?: number;
-  }[];
-}
-
-export interface Vector {
-  readonly id: string;
-  readonly title: string;
-  readonly input: VectorInput;
-  readonly by_hand?: Readonly<Record<string, unknown>>;
-  readonly expected: Readonly<Record<string, unknown>>;
-}
+type VectorInput = Pick<EstimateInput, 'product' | 'connections' | 'stack'> &
+  EstimateOptions & {
+    readonly use_cases: readonly (Readonly<Record<'senders', number>> &
+      Readonly<
+        Partial<
+          Record<'interval_s' | 'message_bytes' | 'group_members' | 'connections_per_user', number>
+        >
+      > & { readonly kind: TrafficKind })[];
+  };
+type Fields = Readonly<Record<string, unknown>>;
+type Vector = Readonly<{
+  id: string;
+  title: string;
+  input: VectorInput;
+  by_hand?: Fields;
+  expected: Fields;
+}>;
 
 /** The published test vectors. */
 export function readVectors(): readonly Vector[] {
@@ -36,7 +30,7 @@ export function readVectors(): readonly Vector[] {
 }
 
 /** The input in our names, with the fixture's defaults filled in. */
-export function inputOf(input: VectorInput): EstimateInput {
+function inputOf(input: VectorInput): EstimateInput {
   return {
     product: input.product,
     connections: input.connections,

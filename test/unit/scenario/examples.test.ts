@@ -81,9 +81,11 @@ describe('the examples', () => {
 
   it('chat-room.signalr.yaml runs, in rooms of ten', () => {
     const scenario = scenarioOf(read('chat-room.signalr.yaml'));
-    assert.deepEqual(
-      stepsOf(scenario).map((step) => step.senders),
-      [700, 1300, 1900],
+    assert.equal(
+      stepsOf(scenario)
+        .map((step) => step.senders)
+        .join(),
+      '700,1300,1900',
     );
     // Whoever tries it looks at percentiles within seconds, and has a verdict within two minutes.
     const firstMs = (scenario.connections / scenario.arrivingRate) * 1000 + scenario.warmupMs;

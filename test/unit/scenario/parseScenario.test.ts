@@ -120,10 +120,7 @@ describe('a scenario file', () => {
     it(`that is empty (${JSON.stringify(text)}) is one problem with a scenario to begin with`, () => {
       const { scenario, problems } = parseScenario(text);
       assert.equal(scenario, undefined);
-      assert.deepEqual(
-        problems.map(({ code }) => code),
-        ['empty'],
-      );
+      assert.equal(problems.map(({ code }) => code).join(), 'empty');
       if (text === '---\n' || text === '~') return;
       assert.deepEqual(errorsOf(fixed(text, problems[0]!)), []);
     });

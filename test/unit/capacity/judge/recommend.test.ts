@@ -197,10 +197,7 @@ describe('measuredLoadOf', () => {
     const call = { kind: 'call', method: 'Say', arguments: [], receivers: 'group', group: 'none' };
     const steps = [{ ...call, reply: 'callback', callback: 'Said', answered: true }];
     const changes = sessionsOf(steps, groups);
-    const both = [
-      ['small_group', 1000, 10_000],
-      ['echo', 0, 1000],
-    ];
+    const both = ['small_group 1000 10000', 'echo 0 1000'];
     assert.deepEqual(loadsOf(estimate(inputOf(scenarioWith(changes)))), both);
     const calls = [{ name: 'Say', sent: 10_000, expected: 100_000 }];
     assert.deepEqual(loadsOf(recommend(loadFrom(changes, { index: 1, calls }))), both);
@@ -228,10 +225,7 @@ describe('measuredLoadOf', () => {
       { kind: 'on', event: 'Tick', withinMs: 1000, keep: {} },
     ];
     const changes = sessionsOf(steps);
-    const both = [
-      ['echo', 1000, 1000],
-      ['echo', 0, 1000],
-    ];
+    const both = ['echo 1000 1000', 'echo 0 1000'];
     assert.deepEqual(loadsOf(estimate(inputOf(scenarioWith(changes)))), both);
     const counts = { sent: 0, expected: 10_000, received: 10_000 };
     const calls = [

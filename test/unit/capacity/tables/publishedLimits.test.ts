@@ -14,55 +14,29 @@ import { parse } from 'yaml';
 
 /** A printed cell as a number, or a printed range as its two ends. */
 type Cell = number | readonly [number, number];
-
-interface DataRow {
-  readonly field: string;
-  readonly line?: number;
-  readonly printed?: readonly string[];
-  readonly value: readonly Cell[];
-}
-
-interface DataTable {
-  readonly id: string;
-  readonly source: string;
-  readonly heading: string;
-  readonly kind: string;
-  readonly use_case: string;
-  readonly header_line?: number;
-  readonly units: readonly number[];
-  readonly rows: readonly DataRow[];
-}
-
-interface KnownCell {
-  readonly item: string;
-  readonly table: string;
-  readonly field: string;
-  readonly unit?: number | 'all';
-  readonly units?: readonly number[];
-}
-
-interface ResolvedBlock {
-  readonly from: string;
-  readonly base_message_bytes: number;
-  readonly listed_units: readonly number[];
-  readonly listed_units_of?: Readonly<Record<string, readonly number[]>>;
-  readonly limits: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
-  readonly departures_from_print: readonly {
-    readonly item: string;
-    readonly limit: string;
-    readonly unit: number | string;
-  }[];
-  readonly app_servers?: Readonly<Record<string, readonly number[]>>;
-  readonly aspnet_web_apps?: Readonly<Record<string, readonly number[]>>;
-}
-
+type Numbers = readonly number[];
+type By<Value> = Readonly<Record<string, Value>>;
+type DataRow = Readonly<{ field: string; line?: number; printed?: string[]; value: Cell[] }>;
+type DataTable = Readonly<
+  Record<'id' | 'source' | 'heading' | 'kind' | 'use_case', string> & {
+    header_line?: number;
+    units: Numbers;
+    rows: DataRow[];
+  }
+>;
+type KnownCell = Readonly<{ table: string; field: string; unit?: number | 'all'; units?: Numbers }>;
+type ResolvedBlock = Readonly<{
+  from: string;
+  base_message_bytes: number;
+  listed_units: Numbers;
+  listed_units_of?: By<Numbers>;
+  limits: By<By<Numbers>>;
+  departures_from_print: { limit: string; unit: number | string }[];
+  app_servers?: By<Numbers>;
+  aspnet_web_apps?: By<Numbers>;
+}>;
 type KnownCells = Readonly<Record<'bandwidth' | 'groups' | 'ceiling', readonly KnownCell[]>>;
-
-interface DataFile {
-  readonly sources: Readonly<Record<string, { readonly title?: string }>>;
-  readonly tables: readonly DataTable[];
-  readonly known_cells: KnownCells;
-}
+type DataFile = Readonly<{ sources: By<object>; tables: DataTable[]; known_cells: KnownCells }>;
 
 function read(name: string): unknown {
   return parse(readFileSync(`src/capacity/published/${name}.yaml`, 'utf8'));
@@ -173,10 +147,7 @@ describe('interpolation', () => {
 describe('rounded', () => {
   it('keeps four decimals, halves to even', () => {
     const values = [1 / 3, 2 / 3, 1, 0.03125, 0.09375, 0.00625, 17_476_266.666_666];
-    assert.deepEqual(
-      values.map(rounded),
-      [0.3333, 0.6667, 1, 0.0312, 0.0938, 0.0063, 17_476_266.6667],
-    );
+    assert.equal(values.map(rounded).join(), '0.3333,0.6667,1,0.0312,0.0938,0.0063,17476266.6667');
   });
 });
 

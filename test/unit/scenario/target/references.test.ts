@@ -44,10 +44,7 @@ describe('references', () => {
   it('that are missing stay and are reported once each', () => {
     const { text, missing } = resolveReferences('${env:A}${secret:A}${env:A}', () => undefined);
     assert.equal(text, '${env:A}${secret:A}${env:A}');
-    assert.deepEqual(
-      missing.map(({ kind, name }) => `${kind}:${name}`),
-      ['env:A', 'secret:A'],
-    );
+    assert.equal(missing.map(({ kind, name }) => `${kind}:${name}`).join(), 'env:A,secret:A');
   });
 
   it('stay references in the model', () => {

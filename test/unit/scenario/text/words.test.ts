@@ -23,10 +23,7 @@ describe('did you mean', () => {
 
   it('counts insertions, deletions, replacements and swaps', () => {
     const others = ['abc', 'abxc', 'ac', 'axc', 'acb', ''];
-    assert.deepEqual(
-      others.map((other) => editDistance('abc', other)),
-      [0, 1, 1, 1, 1, 3],
-    );
+    assert.equal(others.map((other) => editDistance('abc', other)).join(), '0,1,1,1,1,3');
     assert.equal(editDistance('', 'abc'), 3);
   });
 });

@@ -43,10 +43,7 @@ describe('broken YAML', () => {
 
   it('with tabs says so', () => {
     const { problems } = parseScenario('config:\n\tconnections: 5\n');
-    assert.deepEqual(
-      problems.map(({ code }) => code),
-      ['yaml'],
-    );
+    assert.equal(problems.map(({ code }) => code).join(), 'yaml');
     assert.match(problems[0]!.message, /tab/);
   });
 
@@ -128,10 +125,7 @@ describe('hostile text', () => {
   it('that is larger than 2 MB is not parsed', () => {
     const { scenario, problems } = quick('a: 1\n'.repeat(500_000));
     assert.equal(scenario, undefined);
-    assert.deepEqual(
-      problems.map(({ code }) => code),
-      ['too-large'],
-    );
+    assert.equal(problems.map(({ code }) => code).join(), 'too-large');
   });
 
   it('that is binary is one problem at the first strange character', () => {
@@ -153,9 +147,11 @@ describe('hostile text', () => {
   };
   for (const [name, text] of Object.entries(nested)) {
     it(`with deep ${name} is refused`, () => {
-      assert.deepEqual(
-        quick(text).problems.map(({ code }) => code),
-        ['too-deep'],
+      assert.equal(
+        quick(text)
+          .problems.map(({ code }) => code)
+          .join(),
+        'too-deep',
       );
     });
   }
