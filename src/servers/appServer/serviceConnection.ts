@@ -38,9 +38,6 @@ interface ServerConnectionHost {
 }
 
 export interface ServerConnectionSettings extends Partial<WaySettings> {
-  /** Default 8 s. */
-  readonly handshakeMs?: number;
-  readonly pingMs?: number;
   /** Closes a silent connection; default 30 s. */
   readonly silenceMs?: number;
 }
@@ -52,6 +49,8 @@ interface ServerConnectionOptions extends ServerConnectionSettings {
 }
 
 const closeTimeoutMs = 2000;
+const handshakeMs = 8000;
+const pingMs = 5000;
 const maxBodyBytes = 16 * 1024 * 1024;
 const batchBytes = 64 * 1024;
 /** Above this, reading stops; below half, it goes on. */
@@ -81,7 +80,6 @@ export class ServerConnection {
     private readonly host: ServerConnectionHost,
     private readonly options: ServerConnectionOptions,
   ) {
-    const { handshakeMs = 8000 } = options;
     const way = { ...options, insecureTls: options.insecureTls === true };
     const target = new URL(options.url.replace(/^ws/, 'http'));
     // The types of `ws` lack `closeTimeout`.
@@ -94,7 +92,7 @@ export class ServerConnection {
       createConnection: connectionMaker((opened) => openSocket(target, way, opened)),
     };
     this.socket = new WebSocket(options.url, socketOptions);
-    this.handshakeTimer = setTimeout(() => this.giveUp(target.host, handshakeMs), handshakeMs);
+    this.handshakeTimer = setTimeout(() => this.giveUp(target.host), handshakeMs);
     // Frames are written here: masking in `ws` takes a third of the CPU.
     this.socket.on('upgrade', ({ socket }) => {
       this.raw = socket;
@@ -159,7 +157,6 @@ export class ServerConnection {
 
   tick(nowMs: number): void {
     if (!this.isOpen) return;
-    const { pingMs = 5000 } = this.options;
     // A service that is not read from is not silent; its socket's timeout watches it.
     if (this.isHeldUp) this.lastSeenMs = nowMs;
     if (nowMs - this.lastSeenMs > this.silenceMs) {
@@ -234,12 +231,15 @@ export class ServerConnection {
     clearTimeout(this.handshakeTimer);
     this.state = 'open';
     this.openedMs = performance.now();
-    this.nextPingMs = this.openedMs + (this.options.pingMs ?? 5000);
+    this.nextPingMs = this.openedMs + pingMs;
     this.host.onOpened(this);
   }
 
-  private giveUp(host: string, afterMs: number): void {
-    this.end({ reason: `${host} did not answer within ${afterMs / 1000} s`, blocker: 'silence' });
+  private giveUp(host: string): void {
+    this.end({
+      reason: `${host} did not answer within ${handshakeMs / 1000} s`,
+      blocker: 'silence',
+    });
     this.socket.terminate();
   }
 

@@ -64,7 +64,7 @@ export class ServiceEmulator
   readonly keepAliveMs = 15_000;
   readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
-  private readonly clients: SignalrClients;
+  private readonly clients = new SignalrClients(this, 5000);
   readonly upstream: SignalrUpstream;
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();
   private readonly clientResults = new ClientResults(this.instanceId);
@@ -74,7 +74,6 @@ export class ServiceEmulator
   constructor(private readonly options: AzureSignalrOptions) {
     super(options, maxFrameBytes);
     this.maxUnreadBytes = options.maxUnreadBytes ?? maxFrameBytes;
-    this.clients = new SignalrClients(this, options.connectWindowMs ?? 5000);
     const timeoutMs = options.upstreamTimeoutMs ?? 100_000;
     this.upstream = new SignalrUpstream(options.upstreams ?? [], timeoutMs, () => this.accessKeys);
   }

@@ -80,8 +80,9 @@ class RunningClassicHub
 {
   readonly keepAliveMs: number;
   readonly keepAliveTimeoutMs: number;
-  readonly pollTimeoutMs: number;
-  readonly disconnectTimeoutMs: number;
+  // Source of the times: `DefaultConfigurationManager`.
+  readonly pollTimeoutMs = 110_000;
+  readonly disconnectTimeoutMs = 30_000;
   private readonly maxPostBytes: number;
   private readonly closed = new Map<string, string>();
   private readonly tokens = new ClassicTokens();
@@ -95,12 +96,9 @@ class RunningClassicHub
     super(options);
     // A form takes up to three times the JSON text.
     this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
-    // Source of the times: `DefaultConfigurationManager`.
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
     // Source: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
     this.keepAliveTimeoutMs = 2 * this.keepAliveMs;
-    this.pollTimeoutMs = options.pollTimeoutMs ?? 110_000;
-    this.disconnectTimeoutMs = options.disconnectTimeoutMs ?? 30_000;
   }
 
   onRelease(): void {
@@ -426,7 +424,7 @@ const answerText = (response: ServerResponse, body: string | Buffer): void =>
   reply(response, 200, body, { 'Content-Type': jsonType, 'X-Content-Type-Options': 'nosniff' });
 
 /**
- * Ignores `path` and `handshakeTimeoutMs`. Clients split `url` at its last `/`, which precedes the name of the
+ * Ignores `path`. Clients split `url` at its last `/`, which precedes the name of the
  * hub. Connections count until they abort, or for the disconnect timeout after their transport ended.
  * @throws ExpectedError `port-taken` or `port-refused`
  */

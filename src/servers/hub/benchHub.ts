@@ -201,24 +201,17 @@ class RunningHub
 {
   readonly maxMessageBytes: number;
   readonly keepAliveMs: number;
-  readonly clientTimeoutMs: number;
+  readonly clientTimeoutMs = 30_000;
   readonly maxPostBytes: number;
-  private readonly limits: PollLimits;
   private readonly path: string;
-  private readonly clients: SignalrClients;
+  private readonly clients = new SignalrClients(this, 15_000);
 
   constructor(options: BenchHubOptions) {
     super(options);
     this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
-    this.clientTimeoutMs = options.clientTimeoutMs ?? 30_000;
-    this.limits = {
-      pollTimeoutMs: options.pollTimeoutMs ?? 90_000,
-      disconnectTimeoutMs: options.disconnectTimeoutMs ?? 15_000,
-    };
     this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
-    this.clients = new SignalrClients(this, options.tokenLifetimeMs ?? 15_000);
   }
 
   onRelease(): void {
@@ -243,12 +236,11 @@ class RunningHub
   }
 
   pollLimits(): PollLimits {
-    return this.limits;
+    return { pollTimeoutMs: 90_000, disconnectTimeoutMs: 15_000 };
   }
 
   connected(id: string, transport: HubTransport): void {
-    const timeoutMs = this.options.handshakeTimeoutMs ?? 15_000;
-    this.add(new HubConnection(id, this, transport, timeoutMs));
+    this.add(new HubConnection(id, this, transport, 15_000));
   }
 
   onInvocation(connection: HubConnection, message: Envelope): void {

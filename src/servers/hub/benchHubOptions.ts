@@ -51,13 +51,8 @@ export interface BenchHubOptions extends BenchHubKnobs {
   readonly path?: string;
   readonly maxMessageBytes?: number;
   readonly maxUnreadBytes?: number;
-  readonly handshakeTimeoutMs?: number;
   readonly keepAliveMs?: number;
-  readonly clientTimeoutMs?: number;
-  readonly pollTimeoutMs?: number;
-  readonly disconnectTimeoutMs?: number;
   readonly maxPostBytes?: number;
-  readonly tokenLifetimeMs?: number;
 }
 
 export type BenchHubFlags = Partial<

@@ -30,7 +30,6 @@ export interface AzureSignalrOptions extends EmulatorOptions {
   /** Absent: a hub is in default mode while it has server connections, else serverless. */
   readonly mode?: 'default' | 'serverless';
   readonly upstreams?: readonly UpstreamTemplate[];
-  readonly connectWindowMs?: number;
   readonly maxUnreadBytes?: number;
 }
 

@@ -1,13 +1,97 @@
-import assert from 'node:assert/strict';
+import { validateHeaderValue } from 'node:http';
+import {
+  createServerId,
+  ServerConnections,
+  startAppServer,
+} from '../../../../src/servers/appServer/appServer';
+import { AppServerHub } from '../../../../src/servers/appServer/appServerHub';
+import {
+  adviseOnEnd,
+  type ServerConnection,
+} from '../../../../src/servers/appServer/serviceConnection';
+import { serviceType, type ServiceMessage } from '../../../../src/wire/service/serviceMessage';
+import { VirtualTime } from '../../../fakes/virtualTime';
 import { decodeJwt } from 'jose';
-import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { TokenCheck } from '../../../../src/servers/service/emulator';
 import { encodeMessagePackMessage } from '../../../../src/wire/message/messagePackMessage';
-import type { ServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { startStubService, type StubConnection } from '../../../fakes/stubService';
 import { until } from '../../../fakes/until';
-import { VirtualTime } from '../../../fakes/virtualTime';
 import { serviceAt, withAppServer } from './appServerParts';
+import assert from 'node:assert/strict';
+
+describe('the id of an app server', () => {
+  it('is the name of the machine and 32 hexadecimal digits', () => {
+    assert.match(createServerId('build-7.local'), /^build-7\.local_[0-9a-f]{32}$/);
+    assert.notEqual(createServerId('a'), createServerId('a'));
+  });
+
+  it('can stand in a header whatever the machine is called', () => {
+    for (const machine of ['张三的电脑', 'Jürgen PC', 'x'.repeat(1000), '']) {
+      const id = createServerId(machine);
+      validateHeaderValue('X-ASRS-Server-Id', id);
+      assert.match(id, /^[\x21-\x7e]{0,64}_[0-9a-f]{32}$/);
+    }
+  });
+});
+
+/** Connections that get no token. */
+function withoutToken(onProblem: (text: string) => void): ServerConnections {
+  return new ServerConnections(new AppServerHub({}), {
+    ...{ url: 'ws://127.0.0.1:1/server/?hub=h', serverId: 's', signedIn: false, onProblem },
+    token: () => Promise.reject(new Error('no key')),
+  });
+}
+
+describe('connections of an app server to its service', () => {
+  it('say why none can be opened where there is no token, and end nothing', async () => {
+    const said = await new Promise<string>((resolve) => {
+      // The service asks for one more.
+      const message = { type: serviceType.ping, messages: ['target', 't'] } as const;
+      withoutToken(resolve).onMessage({} as ServerConnection, message);
+    });
+    assert.equal(said, 'A server connection could not be opened: no key.');
+  });
+
+  it('wait twice as long after each failure, up to a minute, and as long as the service asks', async () => {
+    const time = new VirtualTime().install();
+    const { random } = Math;
+    Math.random = () => 0;
+    try {
+      for (const [retryAfterMs, waits] of [
+        [undefined, [1, 2, 4, 8, 16, 32, 60, 60]],
+        [3000, [3, 2, 4, 8, 16, 32, 60, 60]],
+      ] as const) {
+        const beginMs = time.nowMs;
+        const triedS = [0];
+        const tried = (): unknown => triedS.push((time.nowMs - beginMs) / 1000);
+        const lost = { isOnDemand: false } as ServerConnection;
+        const connections = withoutToken(tried);
+        connections.onEnd(lost, { reason: 'gone', retryAfterMs });
+        await time.to(beginMs + 200_000);
+        void connections.dispose();
+        // What is lost is said at once, before the first wait.
+        const atS = triedS.slice(1);
+        assert.deepEqual(
+          atS.slice(1).map((at, index) => at - atS[index]!),
+          waits,
+        );
+      }
+    } finally {
+      Math.random = random;
+      time.restore();
+    }
+  });
+});
+
+describe('the advice on a server connection that is refused', () => {
+  it('distinguishes a key that is wrong from a resource that takes none', () => {
+    assert.match(adviseOnEnd({ status: 401 }, false), /^Check the access key/);
+    const forbidden = adviseOnEnd({ status: 403 }, false);
+    assert.match(forbidden, /Serverless mode.* access keys are disabled.* network access rules/);
+    for (const status of [401, 403])
+      assert.match(adviseOnEnd({ status }, true), /^Assign the role SignalR App Server/);
+  });
+});
 
 const json = (...messages: readonly object[]): Buffer =>
   Buffer.from(messages.map((each) => `${JSON.stringify(each)}\x1e`).join(''));
@@ -218,7 +302,7 @@ describe('app server', () => {
   });
 
   it('opens a connection on demand, and leaves a service that is silent', async () => {
-    const options = { serverConnections: 1, pingMs: 100, silenceMs: 1500 };
+    const options = { serverConnections: 1, silenceMs: 1500 };
     const time = new VirtualTime().install();
     await withAppServer(options, async (_server, service) => {
       try {

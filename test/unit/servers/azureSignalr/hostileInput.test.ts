@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
 import {
@@ -69,20 +68,4 @@ describe('the Azure SignalR emulator with garbage', () => {
     );
     await server.close();
   });
-
-  it('survives bytes that are no HTTP at all', () =>
-    fc.assert(
-      fc.asyncProperty(bytes, fc.boolean(), async (raw, asUpgrade) => {
-        const port = Number(new URL(peer.url).port);
-        const socket = connect(port, '127.0.0.1');
-        socket.on('error', () => undefined);
-        const head =
-          'GET /client/?hub=chat HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
-        const closed = once(socket, 'close');
-        socket.end(asUpgrade ? Buffer.concat([Buffer.from(head), raw]) : raw);
-        socket.resume();
-        await closed;
-      }),
-      bounded,
-    ));
 });

@@ -9,6 +9,7 @@ import {
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { messageOf, runs, type RecordedEvent } from '../../../fakes/recordedSdk';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
+import { until } from '../../../fakes/until';
 import { RawClient } from '../rawClient';
 
 /** A recorded client, played by a real WebSocket once its hub handshake is due. */
@@ -269,10 +270,10 @@ const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2
 
 /** Waits for a message of a type and leaves it where it is. */
 async function peek(
-  { messages }: ScriptedAppServer,
+  { messages, socket }: ScriptedAppServer,
   type: typeof serviceType.openConnection,
 ): Promise<ServiceMessageOf<4>> {
-  for (let turn = 0; turn < 500; turn++) {
+  while (socket.readyState === WebSocket.OPEN) {
     const found = messages.find((message) => message.type === type);
     if (found !== undefined) return found;
     await soon();
@@ -302,8 +303,7 @@ describe('the real app server, as recorded', () => {
         for (const [id, { client, line, expected, isOver }] of replay.players) {
           if (client === undefined || (line === undefined && expected.length === 0)) continue;
           if (!isOver && expected.length > 0) {
-            for (let turn = 0; turn < 500 && client.texts.length < expected.length; turn++)
-              await soon();
+            await until('what it gets', () => client.texts.length >= expected.length);
           } else {
             await client.closed;
           }

@@ -12,6 +12,7 @@ import {
 } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { EmulatorPeer } from '../../../fakes/emulatorPeer';
 import { ScriptedAppServer } from '../../../fakes/scriptedAppServer';
+import { VirtualTime } from '../../../fakes/virtualTime';
 import { handshake, RawClient } from '../rawClient';
 import { hubClient } from './hubClients';
 
@@ -121,11 +122,13 @@ describe('what the Azure SignalR emulator refuses', () => {
   });
 
   it('forgets who negotiated and did not connect in time', async () => {
-    await start({ connectWindowMs: 30 });
+    const time = new VirtualTime().install();
+    await start();
     const { connectionToken } = (await (await negotiate()).json()) as { connectionToken: string };
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await time.to(5000);
     const token = await peer.token('/client/?hub=chat');
     assert.equal(await upgrade(`/client/?hub=chat&id=${connectionToken}`, token), 404);
+    time.restore();
   });
 
   it('offers the transports that the token allows, and no others', async () => {

@@ -1,7 +1,10 @@
-import * as assert from 'node:assert/strict';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import type { BenchHub } from '../../../../src/servers/hub/benchHub';
 import { ClassicPeer, negotiate } from '../../../fakes/classicPeer';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conversationWith, type Conversation } from '../../../fakes/classicConversation';
+import * as assert from 'node:assert/strict';
 
 describe('the hub of ASP.NET SignalR', () => {
   let hub: BenchHub;
@@ -48,5 +51,21 @@ describe('the hub of ASP.NET SignalR', () => {
       [await versionFor('1.5'), await versionFor('2.1'), await versionFor('1.0')],
       ['1.5', '2.0', '1.4'],
     );
+  });
+});
+
+/** Of Microsoft.AspNet.SignalR.Core 2.4.1, written by `test/interop/classicServer.test.ts`. */
+const recorded = JSON.parse(
+  readFileSync(join('test', 'fixtures', 'classic', 'officialServer.json'), 'utf8'),
+) as Conversation;
+
+describe('the hub of ASP.NET SignalR in a recorded conversation', () => {
+  it('answers as the official server did', async () => {
+    const hub = await startClassicHub();
+    try {
+      assert.deepEqual(await conversationWith(hub.url), recorded);
+    } finally {
+      await hub.dispose();
+    }
   });
 });

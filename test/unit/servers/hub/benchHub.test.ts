@@ -1,8 +1,57 @@
-import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { SignJWT } from 'jose';
+import { HubTokens, startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import type { ExpectedError } from '../../../../src/base/expectedError';
-import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { handshake, RawClient, separator, upgradeStatus } from '../rawClient';
+import assert from 'node:assert/strict';
+
+const key = 'the key of the hub';
+const nowMs = 1_000_000_000_000;
+
+const tokenOf = (changes: { alg?: string; by?: string; expS?: number; sub?: string } = {}) => {
+  const { alg = 'HS256', by = key, expS = nowMs / 1000 + 60, sub = 'ann' } = changes;
+  return new SignJWT({ sub })
+    .setProtectedHeader({ alg })
+    .setExpirationTime(expS)
+    .sign(new TextEncoder().encode(by.padEnd(64, '.').slice(0, alg === 'HS256' ? by.length : 64)));
+};
+const asked = (url: string, authorization?: string): IncomingMessage =>
+  ({ url, headers: { ...(authorization !== undefined && { authorization }) } }) as IncomingMessage;
+
+describe('a hub that wants tokens', () => {
+  const tokens = new HubTokens(key, () => nowMs);
+
+  it('lets in who shows one of its key, in the header or in the query', async () => {
+    const [ann, bob] = [await tokenOf(), await tokenOf({ sub: 'bob' })];
+    assert.equal(tokens.refusal(asked('/hub', `Bearer ${ann}`)), undefined);
+    assert.equal(tokens.refusal(asked(`/hub?access_token=${bob}`)), undefined);
+    assert.deepEqual([...tokens.users], ['ann', 'bob']);
+  });
+
+  it('refuses all others with 401, and says why', async () => {
+    const good = await tokenOf();
+    const [head = '', , signature = ''] = good.split('.');
+    const other = Buffer.from('{"sub":"eve","exp":9e9}').toString('base64url');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const cases: readonly (readonly [token: string, why: RegExp])[] = [
+      ['', /wants an access token/],
+      ['opaque', /not a JSON web token/],
+      [`${good}.x`, /not a JSON web token/],
+      [`${none}.${other}.`, /not a JSON web token/],
+      [await tokenOf({ alg: 'HS512' }), /not a JSON web token/],
+      [`${head}.${other}.${signature}`, /does not fit/],
+      [await tokenOf({ by: 'another key' }), /does not fit/],
+      [await tokenOf({ expS: nowMs / 1000 }), /has expired/],
+    ];
+    for (const [token, why] of cases) {
+      const refusal = tokens.refusal(asked('/hub', token === '' ? undefined : `Bearer ${token}`));
+      assert.equal(refusal?.status, 401, token);
+      assert.match(refusal.text, why);
+    }
+    assert.ok(!tokens.users.has('eve'));
+  });
+});
 
 interface Negotiated {
   readonly negotiateVersion: number;
@@ -79,11 +128,11 @@ describe('bench hub', () => {
     });
 
     it('forgets an id that nobody connects with', async () => {
-      const short = await startBenchHub({ tokenLifetimeMs: 20 });
-      const { connectionToken } = await negotiate(short.url);
-      await new Promise((resolve) => setTimeout(resolve, 40));
-      assert.equal(await upgradeStatus(`${short.url}?id=${connectionToken}`), 404);
-      await short.dispose();
+      const time = new VirtualTime().install();
+      const { connectionToken } = await negotiate(hub.url);
+      await time.to(15_000);
+      assert.equal(await upgradeStatus(`${hub.url}?id=${connectionToken}`), 404);
+      time.restore();
     });
 
     it('answers other methods with 405 and other paths with 404', async () => {
@@ -132,15 +181,6 @@ describe('bench hub', () => {
       }
     });
 
-    it('Broadcast reaches all, the sender included', async () => {
-      a.send('Broadcast', { k: 1 });
-      for (const client of [a, b]) {
-        const message = await client.message();
-        assert.deepEqual(message, { type: 1, target: 'RecordLatency', arguments: [{ k: 1 }] });
-      }
-      assert.equal(hub.counts.deliveries, 2);
-    });
-
     it('SendToClient reaches the connection named in the payload', async () => {
       const payload = {
         x: { 'information.ConnectionId': 'inner' },
@@ -177,16 +217,6 @@ describe('bench hub', () => {
       await a.invoke('SendToGroup', { 'information.GroupName': 'g' });
       await a.invoke('Broadcast', {});
       assert.equal(hub.counts.deliveries, 1);
-    });
-
-    it('ConnectionId calls back and GetConnectionId answers', async () => {
-      a.send('ConnectionId');
-      assert.deepEqual(await a.message(), { type: 1, target: 'ConnectionId', arguments: [a.id] });
-      assert.deepEqual(await a.invoke('GetConnectionId'), {
-        type: 3,
-        invocationId: 'x',
-        result: a.id,
-      });
     });
 
     it('answers void calls with a null result, behind their callback', async () => {
@@ -272,7 +302,7 @@ describe('bench hub', () => {
     afterEach(() => time.restore());
 
     it('blames no client for what it has not read while it stood still itself', async () => {
-      const own = await startBenchHub({ clientTimeoutMs: 30_000 });
+      const own = await startBenchHub();
       const client = await RawClient.connect(own.url);
       client.sendJson({ type: 6 });
       await client.invoke('GetConnectionId');
@@ -289,11 +319,7 @@ describe('bench hub', () => {
     });
 
     it('pings, ends silent clients that have pinged, and ends late handshakes', async () => {
-      const short = await startBenchHub({
-        keepAliveMs: 500,
-        clientTimeoutMs: 1500,
-        handshakeTimeoutMs: 500,
-      });
+      const short = await startBenchHub();
       const [late, quiet, silent] = await Promise.all([
         RawClient.open(short.url),
         RawClient.connect(short.url),
@@ -301,11 +327,11 @@ describe('bench hub', () => {
       ]);
       silent.sendJson({ type: 6 });
       await silent.settle();
-      await time.to(1000);
+      await time.to(15_000);
       assert.deepEqual(await late.message(), { error: 'Handshake was canceled.' });
       assert.equal(await late.closed, 1000);
       assert.deepEqual(await quiet.message(), { type: 6 });
-      await time.to(2000);
+      await time.to(31_000);
       assert.equal(await silent.closed, 1000);
       const last = JSON.parse(silent.texts.at(-1) ?? '') as object;
       assert.deepEqual(last, {

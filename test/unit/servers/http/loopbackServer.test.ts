@@ -1,16 +1,23 @@
-import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import * as http from 'node:http';
 import { RecordingProxy } from '../../../../src/record/proxy/recordingProxy';
 import { startAppServer } from '../../../../src/servers/appServer/appServer';
 import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceEmulator';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
-import { foreignRequestRefusal } from '../../../../src/servers/http/loopbackServer';
+import {
+  foreignRequestRefusal,
+  defectWarning,
+  guardAsync,
+  listenOnLoopback,
+  loopbackServer,
+  stopServer,
+} from '../../../../src/servers/http/loopbackServer';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { serveMetrics } from '../../../../src/run/export/liveOutputs';
 import { endpointOf } from '../../../fakes/endpoint';
+import assert from 'node:assert/strict';
+import * as http from 'node:http';
 
 interface Served {
   readonly port: number;
@@ -217,5 +224,34 @@ describe('servers on loopback', () => {
     response.resume();
     agent.destroy();
     await served.dispose();
+  });
+});
+
+describe('the handling of a request that takes its time', () => {
+  it('ends the request with an error of its own, and never the server', async () => {
+    const handled = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+      await Promise.resolve();
+      if (request.url === '/bad') throw new Error('a defect');
+      response.end('good');
+    };
+    const server = loopbackServer({
+      answer: (request, response) => guardAsync(response, handled(request, response)),
+    });
+    const port = await listenOnLoopback(server, 0);
+    const ask = (path: string): http.ClientRequest =>
+      http.get({ host: '127.0.0.1', port, path, agent: false });
+    try {
+      const warned = once(process, 'warning');
+      const [error] = (await once(ask('/bad'), 'error')) as [NodeJS.ErrnoException];
+      assert.equal(error.code, 'ECONNRESET');
+      const [{ name, message }] = (await warned) as [Error];
+      assert.equal(name, defectWarning);
+      assert.match(message, /^Error: a defect/);
+      const [response] = (await once(ask('/'), 'response')) as [http.IncomingMessage];
+      assert.equal(response.statusCode, 200);
+      response.resume();
+    } finally {
+      await stopServer(server);
+    }
   });
 });
