@@ -3,4 +3,4 @@ import type * as Commands from './onDemand';
 export type OnDemand = typeof Commands;
 
 export const onDemand = (): Promise<OnDemand> =>
-  import(/* webpackChunkName: "run" */ './onDemand.js');
+  import(/* webpackChunkName: "commands" */ './onDemand.js');

@@ -80,6 +80,8 @@ describe('the npm package', () => {
       'dist/record.js',
       'dist/sdk.js',
       'dist/servers.js',
+      'dist/sharedRun.js',
+      'dist/sharedStart.js',
       'dist/worker.js',
       'package.json',
       'schemas/scenario.schema.json',

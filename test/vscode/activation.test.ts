@@ -57,6 +57,11 @@ describe('activation', () => {
   it('reads the language features with the first scenario, and no load runner', async () => {
     const { uri } = await openFile('broken.signalr.yaml');
     await problemsOf(uri);
-    assert.deepEqual(loadedBundles(), ['extension.js', 'features.js', 'jsonPath.js']);
+    assert.deepEqual(loadedBundles(), [
+      'extension.js',
+      'features.js',
+      'jsonPath.js',
+      'sharedStart.js',
+    ]);
   });
 });

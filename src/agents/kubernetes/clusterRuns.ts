@@ -29,7 +29,10 @@ import { formatBytes } from '../../base/units';
 
 const compress = promisify(gzip);
 /** What a coordinator and an agent load. */
-const scripts = ['cli.js', 'commands.js', 'worker.js', 'jsonPath.js', 'sdk.js', 'optional.js'];
+const scripts = [
+  ...['cli.js', 'sharedStart.js', 'commands.js', 'sharedRun.js'],
+  ...['worker.js', 'jsonPath.js', 'sdk.js', 'optional.js'],
+];
 /** Optional parts of a build. */
 const optional = ['servers.js'];
 /** A ConfigMap takes a megabyte, of which a script is to start the bundle. */
