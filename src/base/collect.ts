@@ -1,9 +1,7 @@
-/** Adds to what is counted for a key. */
 export function addCount<Key>(counts: Map<Key, number>, key: Key, times = 1): void {
   counts.set(key, (counts.get(key) ?? 0) + times);
 }
 
-/** The value of a key, made where there is none. */
 export function getOrCreate<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,
@@ -14,7 +12,6 @@ export function getOrCreate<Key, Value>(
   return value;
 }
 
-/** In the order in which their keys come. */
 export function groupBy<Key, Value>(
   values: Iterable<Value>,
   keyOf: (value: Value) => Key,

@@ -10,9 +10,7 @@ export interface Endpoint {
   readonly query: Readonly<Record<string, string>>;
   readonly personal?: PersonalEndpoint;
   readonly accessToken?: string;
-  /** PEM text of the certificate authorities to trust instead of Node's. */
   readonly ca?: string;
-  /** For servers that want a client certificate. */
   readonly clientCertificate?: ClientCertificate;
   /** Local addresses that sockets use in turn; absent: the system chooses. */
   readonly localAddresses?: readonly string[];
@@ -21,13 +19,10 @@ export interface Endpoint {
   readonly skipNegotiation: boolean;
   /** Absent: WebSockets. */
   readonly transport?: HttpTransport;
-  /** The client that opens the connections; absent: our own. */
   readonly driver?: 'sdk';
-  /** ASP.NET SignalR, not ASP.NET Core SignalR. */
   readonly classic?: true;
   /** Other hosts that redirects may lead to, `*.` for all below a domain; absent: any. */
   readonly allowedHosts?: readonly string[];
-  /** An Azure service, where each connection signs its own token. */
   readonly service?: ServiceAccess;
 }
 
@@ -35,7 +30,6 @@ export interface Endpoint {
 export interface PersonalEndpoint {
   readonly headers: Readonly<Record<string, readonly PersonalPart[]>>;
   readonly query: Readonly<Record<string, readonly PersonalPart[]>>;
-  /** Absent: the token of the identity, if any. */
   readonly accessToken?: readonly PersonalPart[];
   /** Connection i uses the one at i mod their number. */
   readonly identities?: Identities;
@@ -62,7 +56,6 @@ export interface IdentityRow {
 export interface SigningRule {
   readonly kind: 'rule';
   readonly count: number;
-  /** A text, or a private key in PEM form. */
   readonly key: string;
   readonly head: { readonly alg: string; readonly typ: 'JWT'; readonly kid?: string };
   readonly user: readonly PersonalPart[];
@@ -73,7 +66,6 @@ export interface SigningRule {
   readonly lifetimeMs: number;
 }
 
-/** A value whose texts contain placeholders. */
 export type PersonalValue =
   | { readonly parts: readonly PersonalPart[] }
   | { readonly items: readonly PersonalValue[] }
@@ -86,7 +78,6 @@ export interface DataRows {
   readonly shared: boolean;
 }
 
-/** Azure SignalR Service in serverless mode, or Azure Web PubSub. */
 export type ServiceAccess = ServiceHub & ServicePass;
 
 export interface ServiceHub {
@@ -124,7 +115,6 @@ export interface ClientCertificate {
   readonly passphrase?: string;
 }
 
-/** `http` and `https` are the proxies of hubs with that scheme. */
 export interface ProxySettings {
   readonly http?: string;
   readonly https?: string;
@@ -136,7 +126,6 @@ export interface ProxySettings {
 export const connectPhases = ['dns', 'tcp', 'tls', 'negotiate', 'upgrade', 'handshake'] as const;
 export type ConnectPhase = (typeof connectPhases)[number];
 
-/** Microseconds of each phase; phases that did not happen are absent. */
 export type PhaseTimes = Partial<Record<ConnectPhase, number>>;
 
 /** Header of each HTTP response of the embedded hub and the emulators. */
@@ -154,3 +143,15 @@ export function isLoopbackHost(hostname: string): boolean {
 export const isThisMachine = (hostname: string): boolean =>
   isLoopbackHost(hostname) ||
   /^(?:0\.0\.0\.0|::|::ffff:(?:0:0|0\.0\.0\.0))$/i.test(hostname.replace(/^\[|\]$/g, ''));
+
+const probeHeader = 'X-SignalR-Bench-Probe';
+
+/** For connections that only ask: test hubs keep their configured faults for the load. */
+export const asProbe = (endpoint: Endpoint): Endpoint => ({
+  ...endpoint,
+  headers: { ...endpoint.headers, [probeHeader]: '1' },
+});
+
+/** @param headers in lower case, as Node gives them */
+export const isProbe = (headers: Readonly<Record<string, unknown>>): boolean =>
+  headers[probeHeader.toLowerCase()] !== undefined;

@@ -30,7 +30,6 @@ export const errorClasses = {
 
 export type ErrorClass = keyof typeof errorClasses;
 
-/** What the user can do. */
 export const errorAdvice: Readonly<Partial<Record<ErrorClass, string>>> = {
   refused: 'Start the server, or correct the port in the target.',
   unreachable: 'Check the host, the network and the firewall between here and there.',
@@ -88,7 +87,6 @@ export function sortErrorCounts(errors: ErrorCounts): [ErrorClass, number][] {
   return [...named, ['other', more] as [ErrorClass, number]].sort(byCount);
 }
 
-/** Adds `more` to `counts` in place. */
 export function addErrors(counts: ErrorCounts, more: ErrorCounts): void {
   for (const [name, count] of Object.entries(more) as [ErrorClass, number][])
     counts[name] = (counts[name] ?? 0) + count;

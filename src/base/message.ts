@@ -35,7 +35,6 @@ export type MessageArgument =
     }
   | { readonly kind: 'number'; readonly hole: NumberHole };
 
-/** Names that the bench contracts fix. */
 export const callbacks = { recordLatency: 'RecordLatency', measure: 'Measure' } as const;
 export const membershipMethods = { join: 'JoinGroup', leave: 'LeaveGroup' } as const;
 /** The connection's id as the result, and by calling the client method of that name. */
@@ -62,7 +61,6 @@ export type WireProtocol =
 export const isHubProtocol = (protocol: WireProtocol): boolean =>
   protocol === 'json' || protocol === 'messagepack' || protocol === 'classic';
 
-/** From the year 1 to 1970, as .NET counts them. */
 const unixEpochTicks = 621_355_968_000_000_000n;
 
 /** Ticks of .NET's clock for a Unix time: more than a number holds exactly. */
@@ -71,7 +69,6 @@ export const dotNetTicks = (unixMs: number): bigint => BigInt(unixMs) * 10_000n 
 /** See `wire/message/stamp.ts`. */
 export const stampBytes = 54;
 
-/** Largest payload of one message that a scenario may have. */
 export const maxPayloadBytes = 16 * 1024 * 1024;
 
 /** How many sources (one sender's messages to one audience) a stamp can tell apart. */

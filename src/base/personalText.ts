@@ -8,11 +8,9 @@ type PlainName = (typeof plainNames)[number];
 export type RowName = (typeof rowNames)[number];
 export type PersonalName = PlainName | RowName;
 
-/** Allowed where a connection opens. */
 export const connectionPlaceholders: readonly PersonalName[] = [
   ...(['senderIndex', 'group', 'identity', 'data', 'time', 'ticks'] as const),
 ];
-/** Allowed where an identity is made. */
 export const identityPlaceholders: readonly PersonalName[] = ['index', 'data'];
 
 /** A piece of such a text: plain, or a placeholder. Plain data. */
@@ -43,7 +41,6 @@ interface WrittenPlaceholder {
   readonly name: string;
   readonly column: string | undefined;
   readonly value: string | undefined;
-  /** Of the whole placeholder, braces included. */
   readonly offset: number;
   readonly length: number;
 }

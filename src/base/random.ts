@@ -1,7 +1,5 @@
 export interface Random {
-  /** Uniform in [0, 1). */
   next(): number;
-  /** Uniform whole number in [0, bound). */
   below(bound: number): number;
 }
 

@@ -21,7 +21,6 @@ export type SearchEnd = (typeof searchEnds)[number];
 /** An objective that was missed, or `backlog`: deliveries fell behind by that share of the time. */
 export interface BrokenObjective {
   readonly metric: Metric | 'backlog';
-  /** Its display name. */
   readonly name?: string;
   /** Microseconds for a latency, 0…1 for a share, a count, or a number per second. */
   readonly limit: number;
@@ -30,7 +29,6 @@ export interface BrokenObjective {
 }
 
 export interface SearchStep {
-  /** Of the step in the result. */
   readonly index: number;
   readonly value: number;
   readonly status: 'pass' | 'fail' | 'invalid' | 'incomplete';
@@ -38,7 +36,6 @@ export interface SearchStep {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly lost: number;
-  /** The first objective it missed. */
   readonly broken?: BrokenObjective;
   /** It was too short to say whether deliveries fall behind. */
   readonly tooShort?: true;
@@ -71,16 +68,12 @@ export interface SearchSummary {
   readonly budgetMs: number;
   /** Why `to` is lower than configured: the pauses of its sessions allow no higher rate. */
   readonly ceiling?: 'pauses';
-  /** The highest value that passed; null when none did. */
   readonly low: number | null;
-  /** The lowest value that failed; null when none did. */
   readonly high: number | null;
   /** Units that `low` needs; null where no number can be given. */
   readonly unit: number | null;
   readonly ended: SearchEnd;
-  /** What `high` missed. */
   readonly broken: BrokenObjective | null;
-  /** In the order they were run. */
   readonly steps: readonly SearchStep[];
   readonly elapsedMs: number;
 }

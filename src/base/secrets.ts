@@ -7,7 +7,6 @@ const secretName =
 const isLogin = (option: string, value: string): boolean =>
   /^(?:u|user|proxy-user|login)$/.test(option) && value.includes(':');
 
-/** Whether a header, a key, a column or an option has the name of a secret. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
 export const redacted = '(redacted)';
@@ -61,7 +60,6 @@ export const replaceSecretArguments = (
     return replaceSecretValues(word, replace);
   });
 
-/** JSON web tokens, recognised by their form. */
 export const redactWebTokens = (text: string): string =>
   text.replace(/(?<![\w.-])[\w-]+\.[\w.-]+/g, (run) => {
     const parts = run.split('.');

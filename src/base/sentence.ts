@@ -9,7 +9,6 @@ export interface Sentence {
   readonly values: readonly Words[];
 }
 
-/** A sentence, or a text that is the same in every language. */
 export type Words = Sentence | string;
 
 export const sentence = (text: string, ...values: Words[]): Sentence => ({ text, values });
@@ -34,7 +33,6 @@ export function wholeSentence(words: Words, t: Translate): string {
   return begun === '' || /[.。]$/.test(begun) ? begun : t('{0}.', begun);
 }
 
-/** Applies `change` to every text that is not a sentence of ours. */
 export const mapPlainText = (words: Words, change: (text: string) => string): Words =>
   typeof words === 'string'
     ? change(words)

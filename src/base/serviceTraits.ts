@@ -8,7 +8,6 @@ export type Service = 'hub' | AzureService;
 export type ClientPermission = 'joinGroups' | 'sendToGroups';
 
 interface Traits {
-  /** As it stands in a sentence. */
   readonly name: string;
   /** With negotiation and callbacks, over any transport; else a Web PubSub subprotocol: WebSockets, bare data. */
   readonly speaksHub: boolean;
@@ -23,14 +22,10 @@ export interface AzureTraits extends Traits {
   readonly domains: readonly string[];
   /** Environment variable that examples take for the connection string. */
   readonly variable: string;
-  /** What `serve` calls the emulator. */
   readonly emulator: string;
-  /** The name under which the service knows a hub. */
   readonly hubName: (written: string) => string;
-  /** Where clients of a hub connect; the audience of their tokens. */
   readonly clientPath: (hub: string) => string;
   readonly userClaim: string;
-  /** Absent: clients need no role for anything. */
   readonly roles?: Readonly<Record<ClientPermission, string>>;
   /**
    * Oldest stable version with every call that is made here: "REST API reference" of either service. `:generateToken`
@@ -62,7 +57,6 @@ export const services: Readonly<{ hub: Traits } & Record<AzureService, AzureTrai
     emulator: 'azure-signalr',
     // Source: "Messages and connections in Azure SignalR Service", heading "Message size".
     maxBytes: { request: megabyte, body: megabyte },
-    // Hub names are case-insensitive.
     hubName: (written) => written.toLowerCase(),
     clientPath: (hub) => `/client/?hub=${hub}`,
     userClaim: 'nameid',
@@ -113,7 +107,6 @@ export const findServiceByHost = (host: string): AzureService | undefined =>
     services[service].domains.some((domain) => host.toLowerCase().endsWith(`.${domain}`)),
   );
 
-/** A number of Units, or the free tier. */
 export type ServiceSize = number | 'free';
 
 const connectionsPerUnit = 1000;
@@ -140,7 +133,6 @@ const connectRates: readonly (readonly [unit: number, perSecond: number])[] = [
 ];
 const freeConnectRate = 20;
 
-/** New connections per second that a size allows. */
 export function connectRateLimit(size: ServiceSize | undefined): number {
   if (size === undefined) return Infinity;
   if (size === 'free') return freeConnectRate;

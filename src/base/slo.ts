@@ -1,4 +1,3 @@
-/** The objectives of a run: all that exist, and the limits that a scenario sets. */
 import {
   delivered,
   dropped,
@@ -27,12 +26,10 @@ import {
   type TimeToAllMetric,
 } from './objectives/times';
 
-/** By their keys under `slo`. */
 export const otherObjectives = {
   ...{ dropped, skipped, delivered, duplicated, rate, errors, sessionsBrokenOff },
 };
 
-/** Objectives whose names have a variable part. */
 export const objectiveFamilies: readonly ObjectiveFamily[] = [
   latencies,
   errorsByClass,
@@ -71,11 +68,9 @@ const shownMetrics = (): Metric[] => [
 export const objectives = (): (readonly [metric: Metric, objective: Objective])[] =>
   shownMetrics().map((metric) => [metric, findObjective(metric)!] as const);
 
-/** Limits are in the unit of their objective. */
 export interface Rule {
   readonly metric: Metric;
   readonly limit: number;
-  /** Its display name. */
   readonly name?: string;
   /** Judged in the last step alone; absent: in each. */
   readonly step?: 'last';
@@ -115,7 +110,6 @@ export function sloFromRules(rules: readonly Rule[]): Slo {
   };
 }
 
-/** In display order. */
 export function rulesFromSlo(slo: Slo): Rule[] {
   const { latencyUs, rules = [], ...others } = slo;
   const limits = { ...latencyUs, ...others } as Readonly<Partial<Record<Metric, number>>>;

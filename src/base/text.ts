@@ -11,7 +11,6 @@ export function visibleText(text: string): string {
   return text.replace(invisible, (character) => (lineCharacters.test(character) ? character : ''));
 }
 
-/** The same on one line. */
 export function visibleLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(invisible, '');
 }
@@ -52,7 +51,6 @@ export const visibleYaml = (yaml: string): string =>
     return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
   });
 
-/** Safe to be shown by a terminal. */
 export function jsonDocument(value: unknown): string {
   return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
 }
@@ -64,7 +62,6 @@ export type Translate = (message: string, ...args: (string | number | boolean)[]
 export const fill: Translate = (text, ...values) =>
   text.replace(/\{(\d+)\}/g, (place, index: string) => String(values[Number(index)] ?? place));
 
-/** For what runs without an editor. */
 export const english = fill;
 
 /** Linear; a pattern such as `/x+$/` takes quadratic time. */

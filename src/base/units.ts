@@ -14,9 +14,7 @@ const sizeBytes: Scale = { b: 1, kb: 1024, mb: 1024 * 1024 };
 export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
 /** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, as in the published tables. */
 export const sizePattern = '^[0-9]+(\\.[0-9]+)?\\s*([bB]|[kK][bB]|[mM][bB])$';
-/** `500/s`, `30/min`. */
 export const ratePattern = '^[0-9]+(\\.[0-9]+)?\\s*/\\s*(s|m|min|h)$';
-/** `1%`, `99.5 %`. */
 export const sharePattern = '^[0-9]+(\\.[0-9]+)?\\s*%$';
 
 function scaled(text: string, pattern: string, scale: Scale): number | undefined {
@@ -31,7 +29,6 @@ export function parseDurationMs(text: string): number | undefined {
   return scaled(text.trim(), durationPattern, durationMs);
 }
 
-/** Bytes of `2KB`; undefined when the text is no size. */
 export function parseSizeBytes(text: string): number | undefined {
   return scaled(text.trim(), sizePattern, sizeBytes);
 }
@@ -42,7 +39,6 @@ export function parseShare(text: string): number | undefined {
   return new RegExp(sharePattern).test(trimmed) ? Number.parseFloat(trimmed) / 100 : undefined;
 }
 
-/** Per second, for `500/s`; undefined when the text is no rate. */
 export function parseRate(text: string): number | undefined {
   const trimmed = text.trim();
   if (!new RegExp(ratePattern).test(trimmed)) return undefined;
@@ -79,7 +75,6 @@ export function formatDurationMs(ms: number): string {
   return `${Number((ms / 3_600_000).toFixed(1))} h`;
 }
 
-/** `500/s`, `0.5/s`. */
 export const formatRate = (perSecond: number): string =>
   `${formatCount(perSecond, Number.isInteger(perSecond) ? 0 : 3)}/s`;
 
@@ -90,13 +85,11 @@ export function formatBytes(bytes: number): string {
   return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
 }
 
-/** `95 %`, `0.4 %`. */
 export function formatShare(share: number): string {
   const percent = share * 100;
   return `${Number(percent.toFixed(percent !== 0 && Math.abs(percent) < 10 ? 1 : 0))} %`;
 }
 
-/** `2026-11-21 14:02 UTC`. */
 export const formatUtcTime = (startedAt: string): string =>
   `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -114,7 +107,6 @@ export function shareLimitWords(limit: number): string {
   return `${percentWithoutNoise(limit)} %`;
 }
 
-/** Without binary rounding noise. */
 const percentWithoutNoise = (share: number): number => Number((share * 100).toFixed(6));
 
 /** `98.4 %` with enough decimals to differ from the limit that was missed. */
@@ -128,7 +120,6 @@ export function shareWordsBesideLimit(share: number, limit: number): string {
   return `${share * 100} %`;
 }
 
-/** With enough digits to differ from the limit that was missed. */
 export function latencyWordsBesideLimit(us: number, limitUs: number): string {
   const short = latencyWords(us);
   if (short !== latencyWords(limitUs)) return short;

@@ -45,7 +45,7 @@ export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeTargetOf } from '../targets/openTarget';
 export { calibrate } from '../engine/calibrate/roundTrips';
-export { askHub, probeHub } from '../wire/connect/probeHub';
+export { detectHubTraits as askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/hubRedirects';
 
 // No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.

@@ -5,7 +5,7 @@ import { readFileBounded } from '../results/readResult';
 import { describeFileError } from '../results/resultFolder';
 import { pause } from '../engine/pause';
 import { connectBus } from '../run/agentFiles';
-import { isLoopback } from '../wire/socket/isLoopback';
+import { isLoopback } from '../wire/socket/hosts';
 import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';

@@ -1,7 +1,7 @@
 import { inBackground } from '../base/async';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ProcessReport, ToWorker, WorkerStart } from '../messages/worker';
-import { codecFor } from '../wire/connect/connectHub';
+import { codecForEndpoint } from '../wire/connect/connectHub';
 import { keepEnvironmentOutOfReports } from './diagnosticReport';
 import { machineClock, steeredClock } from './machineClock';
 import {
@@ -69,13 +69,13 @@ async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Pro
   const hasSessions = entries.some(({ run }) => run.session !== undefined);
   const persists = entries.some(({ run }) => run.via === 'persistent');
   return {
-    codec: codecFor(protocol, endpoint),
+    codec: codecForEndpoint(protocol, endpoint),
     ...(hasSessions && {
       sessions: await import(/* webpackMode: "eager" */ './send/sessionSender.js'),
     }),
     ...(persists && {
       Persistent: (await import(/* webpackMode: "eager" */ '../wire/service/persistentSends.js'))
-        .PersistentSends,
+        .WeakServerConnection,
     }),
   };
 }

@@ -7,13 +7,13 @@ import type { FromWorker, ToWorker, WorkerStart } from '../messages/worker';
 import { callsOf, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
-import { codecOf } from '../wire/connect/codecOf';
+import { codecForProtocol } from '../wire/connect/codecOf';
 import { PersonalEndpoints } from '../wire/connect/personalEndpoints';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';
 import { shownText } from '../wire/connectFailure';
 import { IssuedTokens, RestCalls, type ServiceFailure } from '../wire/rest/restCalls';
-import type { PersistentSends } from '../wire/service/persistentSends';
+import type { WeakServerConnection } from '../wire/service/persistentSends';
 import { ConnectionLife } from './connect/connectionLife';
 import { Connections, pingTurnUs, type WorkerSockets } from './connect/connections';
 import type { ReceivedMessage, SessionParts } from './send/entrySender';
@@ -45,7 +45,7 @@ export interface WorkerSurroundings extends WorkerSockets {
   readonly rows?: SharedArrayBuffer | undefined;
   readonly suspendDetector?: Pick<SuspendDetector, 'takeUs'> | undefined;
   readonly sessions?: SessionParts | undefined;
-  readonly Persistent?: typeof PersistentSends | undefined;
+  readonly Persistent?: typeof WeakServerConnection | undefined;
 }
 
 interface StepWindow {
@@ -103,7 +103,7 @@ export class WorkerRun implements Driven {
     const members = (this.members = surroundings.membership(populations, nowUs, changed));
     const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
     this.elsewhere = elsewhere;
-    const { nap, reach, codec = codecOf(plan.protocol) } = surroundings;
+    const { nap, reach, codec = codecForProtocol(plan.protocol) } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
     this.personal = personal;
     const loop = (this.loop = new PacingLoop({ nowUs, nap, gatherUs, watch: this.selfCheck }));
@@ -140,7 +140,7 @@ export class WorkerRun implements Driven {
       failed: (index) => this.life?.lost(index),
       lost: (one) => {
         this.takesNoPart(one);
-        this.life?.lost(one.index, one.mayReturn);
+        this.life?.lost(one.index, one.mayReconnect);
       },
     });
     this.life = this.lifeOf(start);
@@ -415,7 +415,7 @@ function rowsOf(
 interface WorkerAccess {
   readonly tokens: AccessTokens;
   readonly clientTokens: ClientTokens;
-  readonly senders: { readonly rest: RestCalls; readonly persistent?: PersistentSends };
+  readonly senders: { readonly rest: RestCalls; readonly persistent?: WeakServerConnection };
 }
 
 function accessOf(

@@ -9,7 +9,6 @@ import type { Snapshot, SnapshotColumns } from '../measure/snapshot';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
 
-/** The pages that the editor shows, all of one script. */
 export type PageName = 'run' | 'comparison' | 'overview';
 
 /** What is known of a run before anything is measured. No secrets. */

@@ -1,6 +1,6 @@
 /** What a scenario's `config` takes from how the clients of a recording came. */
 import { addCount } from '../base/collect';
-import { subprotocolNamed } from '../wire/webpubsub/pubSubMessage';
+import { findSubprotocol } from '../wire/webpubsub/pubSubMessage';
 import { ownHeaders } from './ownHeaders';
 import type { OpenEvent, RecordingHeader } from './recording';
 import { CommentedMap, CommentedValue } from './writtenKeys';
@@ -87,7 +87,7 @@ export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Recor
   const [path = ''] = mostFrequent(opens.map((open) => open.path));
   const [protocol = ''] = mostFrequent(opens.map((open) => open.protocol));
   const hub = /\/hubs\/([\w.-]{1,128})(?:[/?]|$)/.exec(path)?.[1];
-  const { format = 'json', isReliable = false } = subprotocolNamed(protocol) ?? {};
+  const { format = 'json', isReliable = false } = findSubprotocol(protocol) ?? {};
   const spoken = inJson || format === 'json' ? 'Json' : 'Protobuf';
   const subprotocol = isReliable ? `reliable${spoken}` : spoken.toLowerCase();
   const keyWords =

@@ -5,7 +5,7 @@
  */
 import { ExpectedError } from '../base/expectedError';
 import type { HubMessage } from '../wire/message/hubMessage';
-import { objectIn, type JsonObject } from '../wire/message/jsonScan';
+import { parseObject, type JsonObject } from '../wire/message/jsonScan';
 import type { DataType, WireId } from '../wire/webpubsub/pubSubMessage';
 
 export const recordingSchema = 'signalr-bench-recording/1';
@@ -145,7 +145,7 @@ const areTexts = (value: unknown): boolean => Array.isArray(value) && value.ever
 
 /** The first line. @throws ExpectedError `recording-invalid` */
 export function parseHeader(line: string, file: string): RecordingHeader {
-  const fields = objectIn(line);
+  const fields = parseObject(line);
   if (!isText(fields?.['schema']) || !fields['schema'].startsWith('signalr-bench-recording/'))
     throw invalidRecording(`${file} is not a recording: its first line does not say so.`);
   if (fields['schema'] !== recordingSchema)
@@ -169,7 +169,7 @@ export function parseHeader(line: string, file: string): RecordingHeader {
 
 /** An event in its line; undefined when the line is none. */
 export function parseEvent(line: string): RecordedEvent | undefined {
-  const fields = objectIn(line);
+  const fields = parseObject(line);
   if (fields === undefined || !isCount(fields['t']) || !isCount(fields['client'])) return undefined;
   return hasMembers(fields) ? (fields as unknown as RecordedEvent) : undefined;
 }

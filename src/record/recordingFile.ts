@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { ExpectedError } from '../base/expectedError';
 import { openInFolder } from '../results/safeFiles';
 import { formatCount } from '../base/units';
-import { ByteRest } from '../wire/socket/frameReader';
+import { PendingBytes } from '../wire/socket/frameReader';
 import {
   parseEvent,
   parseHeader,
@@ -196,7 +196,7 @@ interface Line {
 }
 
 async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<Line> {
-  const rest = new ByteRest();
+  const rest = new PendingBytes();
   const textOf = (bytes: Buffer): string => {
     if (isUtf8(bytes)) return bytes.toString('utf8').trimEnd();
     throw invalidRecording(`${name} is not UTF-8 text.`);

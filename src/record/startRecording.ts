@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { ExpectedError } from '../base/expectedError';
 import { readFileBounded } from '../results/readResult';
 import { shownUrl } from '../wire/connectFailure';
-import type { WaySettings } from '../wire/socket/socket';
+import type { SocketSettings } from '../wire/socket/socket';
 import { RecordingProxy, type Trust } from './proxy/recordingProxy';
 import type { RecordedCounts } from './proxy/recorder';
 import { recordingSchema } from './recording';
@@ -17,7 +17,7 @@ export interface RecordingOptions {
   /** Path of the recording; nobody else may have it. */
   readonly file: string;
   readonly replaces: boolean;
-  readonly way: WaySettings & Trust;
+  readonly way: SocketSettings & Trust;
   readonly trustAdvice?: string;
   readonly now: () => Date;
   /** As {@link RecordingProxy} has it, with the same text once until other certificates are trusted. */

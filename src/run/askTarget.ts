@@ -9,7 +9,7 @@ import type { OpenTarget } from '../targets/target';
 import type { HubRun } from '../usecases/useCase';
 import type { HubTraits } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
-import { redirectsOf } from '../wire/socket/isLoopback';
+import { allowedRedirects } from '../wire/socket/hosts';
 
 /** What is asked at once shares one time-out. */
 export interface TargetQuestions {
@@ -88,7 +88,7 @@ export async function askTarget(
     return asked(opened, await timed(planFor(opened)));
   const agreed = [...opened.hostsBeyond];
   for (;;) {
-    const endpoint = { ...opened.endpoint, allowedHosts: redirectsOf(agreed) };
+    const endpoint = { ...opened.endpoint, allowedHosts: allowedRedirects(agreed) };
     const target = { ...opened, endpoint };
     const [redirects, planned] = await timed(
       Promise.all([

@@ -4,7 +4,7 @@ import { isAzure, type Service } from '../base/serviceTraits';
 import { hideSecrets } from '../base/secrets';
 import type { ServiceProbe, TargetContext } from '../targets/target';
 import type { HubProbe } from '../wire/connect/probeHub';
-import { redirectsOf } from '../wire/socket/isLoopback';
+import { allowedRedirects } from '../wire/socket/hosts';
 import type { Override } from '../scenario/read/overrides';
 import type { Scenario } from '../scenario/scenario';
 import type { RunParts } from './prepareRun';
@@ -79,7 +79,7 @@ export async function probeTarget(
   const target = await openTarget(scenario, context);
   const { url, secrets, endpoint } = target;
   try {
-    const allowedHosts = redirectsOf(target.hostsBeyond);
+    const allowedHosts = allowedRedirects(target.hostsBeyond);
     let probe = await probeHub(agree ? { ...endpoint, allowedHosts } : endpoint);
     if (agree !== undefined && !probe.reachable && probe.redirectsTo !== undefined) {
       if (!(await agree(probe.redirectsTo, url))) return undefined;

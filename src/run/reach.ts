@@ -18,7 +18,7 @@ import {
 } from '../scenario/target/targetKinds';
 import { signInUrls } from '../targets/settings';
 import type { TargetContext } from '../targets/target';
-import { isLoopback } from '../wire/socket/isLoopback';
+import { isLoopback } from '../wire/socket/hosts';
 import { filesOf, isForConnections } from './namedFiles';
 
 /** Somebody whom a run talks to, with the names of what it gets: never values. */

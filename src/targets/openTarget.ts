@@ -13,7 +13,7 @@ import {
 } from '../scenario/target/targetKinds';
 import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
-import { hostsBeyond, isLoopback } from '../wire/socket/isLoopback';
+import { remoteHosts, isLoopback } from '../wire/socket/hosts';
 import { TargetProblems, type OpenTarget, type ServiceProbe, type TargetContext } from './target';
 import { requiredColumns } from './identities/needs';
 import {
@@ -69,7 +69,7 @@ async function openUrls(
     endpoint,
     secrets: endpointSecrets(endpoint, scenario),
     url: endpoint.urls.map(shownUrl).join(', '),
-    hostsBeyond: hostsBeyond(endpoint.urls),
+    hostsBeyond: remoteHosts(endpoint.urls),
     dispose: () => Promise.resolve(),
   };
 }

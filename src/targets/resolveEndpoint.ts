@@ -13,9 +13,8 @@ import type { Scenario } from '../scenario/scenario';
 import type { Parameters } from '../usecases/parameters';
 import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/target/hubUrl';
 import { referencesIn, resolveReferences, secretVariable } from '../scenario/target/references';
-import { isAllowedHost } from '../wire/socket/isLoopback';
-import { foreignAddresses } from '../wire/socket/localAddresses';
-import { decoded, proxyFor } from '../wire/socket/proxy';
+import { isAllowedHost, unusableAddresses } from '../wire/socket/hosts';
+import { decodeOrKeep, proxyFor } from '../wire/socket/proxy';
 import { requiredColumns, resolvedParts } from './identities/needs';
 import {
   resolveIdentities,
@@ -109,7 +108,7 @@ async function localAddressesOf(
   const urls = hubs.map((hub) => new URL(hub));
   const why = whyNotFrom(localAddresses, urls, proxies);
   if (why !== undefined) throw new ExpectedError('local-address', why);
-  const [foreign] = await foreignAddresses(localAddresses);
+  const [foreign] = await unusableAddresses(localAddresses);
   if (foreign === undefined) return { localAddresses };
   throw new ExpectedError(
     'local-address',
@@ -384,6 +383,6 @@ function proxySecrets(proxies: ProxySettings | undefined): string[] {
   return [proxies?.http, proxies?.https].flatMap((text) => {
     if (text === undefined) return [];
     const { username, password } = new URL(text);
-    return [username, password, decoded(username), decoded(password)];
+    return [username, password, decodeOrKeep(username), decodeOrKeep(password)];
   });
 }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import { isAzure, services, type Service } from '../base/serviceTraits';
-import { objectIn } from '../wire/message/jsonScan';
+import { parseObject } from '../wire/message/jsonScan';
 import type { ProblemListener } from './target';
 
 const startMs = 15_000;
@@ -88,7 +88,7 @@ export async function startServerProcess(
         onProblem(`The ${name} ended by itself with ${how}. ${reasonIn(errors)}`.trim(), 1);
     });
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const { problem, count, [prints]: value } = objectIn(line) ?? {};
+      const { problem, count, [prints]: value } = parseObject(line) ?? {};
       if (typeof problem === 'string') {
         onProblem(problem, typeof count === 'number' ? count : 1);
       } else if (!isServing && typeof value === 'string') {

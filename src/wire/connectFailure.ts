@@ -3,7 +3,6 @@ import type { ErrorClass } from '../base/errorClass';
 import { visibleLine } from '../base/text';
 
 export class ConnectFailure extends Error {
-  /** @param retryAfterMs pause the server asked for */
   constructor(
     readonly errorClass: ErrorClass,
     message: string,
@@ -17,7 +16,7 @@ export class ConnectFailure extends Error {
 type Request = 'negotiate' | 'upgrade' | 'request';
 
 export class StatusFailure extends ConnectFailure {
-  /** Whether another request had got a connection id before. */
+  /** Another request of this connection had got a connection id before. */
   hasNegotiated = false;
 
   constructor(
@@ -26,12 +25,12 @@ export class StatusFailure extends ConnectFailure {
     message: string,
     retryAfter: string | undefined,
   ) {
-    super(classOfStatus(status, request), message, retryAfterMs(retryAfter, Date.now()));
+    super(errorClassForStatus(status, request), message, retryAfterMs(retryAfter, Date.now()));
   }
 }
 
-/** What an answer with an unwanted status means. @param what was asked for, in the text */
-export function failureOfAnswer(
+/** A response with an unwanted status. @param what the request, for the message */
+export function failureFromResponse(
   what: string,
   { statusCode = 0, statusMessage = '', headers }: IncomingMessage,
   url: URL,
@@ -41,8 +40,7 @@ export function failureOfAnswer(
   return new StatusFailure(statusCode, request, text.trimEnd(), headers['retry-after']);
 }
 
-/** A hub redirects to a host that nobody has agreed to put load on. */
-export class LeavesHosts extends ConnectFailure {
+export class RedirectNotAllowed extends ConnectFailure {
   readonly host: string;
 
   constructor(host: string) {
@@ -56,10 +54,9 @@ export class LeavesHosts extends ConnectFailure {
   }
 }
 
-/** Nobody has given the connection an identity: another try would find none either, until it is asked for again. */
-export class NoIdentity extends ConnectFailure {}
+/** Another try would fail too, until the identity is requested again. */
+export class MissingIdentity extends ConnectFailure {}
 
-/** Classes that another try may cure. */
 const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'refused',
   'unreachable',
@@ -73,10 +70,10 @@ const passing: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
 ]);
 
 export function mayRetry(failure: ConnectFailure): boolean {
-  // Who does not know a connection id, too old or of another instance, may know the next.
+  // A connection id may have been too old, or of another instance.
   if (failure.errorClass === 'notFound')
     return failure instanceof StatusFailure && failure.hasNegotiated;
-  if (failure instanceof LeavesHosts || failure instanceof NoIdentity) return false;
+  if (failure instanceof RedirectNotAllowed || failure instanceof MissingIdentity) return false;
   return passing.has(failure.errorClass);
 }
 
@@ -97,10 +94,8 @@ const bySystemCode: Readonly<Record<string, ErrorClass>> = {
   UND_ERR_SOCKET: 'reset',
 };
 
-/** Code of the error of a request that was answered with another protocol. */
 export const switchedProtocols = 'SWITCHED_PROTOCOLS';
 
-/** Class of an error that Node reported for a socket or a request. */
 function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol'): ErrorClass {
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (isCut(error)) return 'closed';
@@ -115,10 +110,9 @@ function classOfSystemError(error: unknown, unreadable: ErrorClass = 'protocol')
   return 'other';
 }
 
-/** What Node says of an answer whose end did not come. */
+/** Node's error for a response that is cut off. */
 const isCut = (error: unknown): boolean => (error as { message?: unknown }).message === 'aborted';
 
-/** Words for an error that Node reported, where its own would puzzle people. */
 function textOfSystemError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER')
@@ -130,12 +124,11 @@ function textOfSystemError(error: unknown): string {
   if (isCut(error)) return 'the server ended the connection in the middle of an answer';
   if (message === 'socket hang up') return 'the server closed the connection without an answer';
   const text = typeof message === 'string' ? message : String(error);
-  // From version 24 on Node advises a flag of its own.
+  // From version 24 on Node adds advice about a flag of its own.
   return shownText(text.replace(/; if the root CA is installed locally.*/, ''));
 }
 
-/** Class of an HTTP status that is not the one wanted; `fallback` says which request it was. */
-export function classOfStatus(status: number, fallback: Request): ErrorClass {
+export function errorClassForStatus(status: number, fallback: Request): ErrorClass {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404) return 'notFound';
   if (status === 429) return 'throttled';
@@ -145,41 +138,34 @@ export function classOfStatus(status: number, fallback: Request): ErrorClass {
 const slowConsumer =
   /too slow|slow ?(consumer|client)|send buffer|waiting to be (sent|read)|were waiting/i;
 
-/** The end of a connection by the server, with what it said. */
-export function failureOfClosing(how: string, said: string): ConnectFailure {
+export function failureFromClose(how: string, said: string): ConnectFailure {
   const text = shownText(said);
   const errorClass = slowConsumer.test(text) ? 'slowConsumer' : 'closed';
   return new ConnectFailure(errorClass, text === '' ? how : `${how}: ${text}`);
 }
 
-/** A day: timers bear no more than 24 of them, and then fire at once. */
+/** Timers allow no more than 24 days, and then fire at once. */
 const longestWaitMs = 24 * 3600 * 1000;
 
-/** Milliseconds of a Retry-After header, seconds or an HTTP date; at most a day, undefined without. */
+/** Seconds or an HTTP date; at most a day. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header.trim())) return Math.min(longestWaitMs, Number(header) * 1000);
-  // Not every text that is taken for a date is one: -5 would be the May of 2001.
+  // `Date.parse` also accepts texts such as `-5`.
   const date = /^\s*[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(header) ? Date.parse(header) : NaN;
   return Number.isNaN(date) ? undefined : Math.min(longestWaitMs, Math.max(0, date - nowMs));
 }
 
-/** What is looked at of a text from a server; more is never shown. */
 const longestText = 2000;
 
-/** Text from a server as it may be shown: one line, printable, short. All of it comes in through here. */
+/** All text from servers comes in through here: one printable line of at most 200 characters. */
 export function shownText(text: string): string {
   const line = visibleLine(text.slice(0, longestText)).trim();
-  // Who takes secrets out of it has to see where it is cut.
+  // {@link hideSecrets} needs to see where a text is cut.
   return line.length > 200 || text.length > longestText ? `${line.slice(0, 200)}…` : line;
 }
 
-/**
- * Why a socket was lost; tunnels through proxies say it themselves.
- * @param what was asked for, in the text
- * @param unreadable class of an answer that is no HTTP, or has more headers than are read
- */
-export function failureOfSocket(
+export function failureFromSocketError(
   error: unknown,
   what?: string,
   unreadable?: ErrorClass,
@@ -190,26 +176,24 @@ export function failureOfSocket(
   return new ConnectFailure(classOfSystemError(error, unreadable), text);
 }
 
-/** The same of a request. @param isLate whether it was given up because it took too long */
-export function failureOfRequest(
+export function failureFromRequestError(
   error: unknown,
   what: string,
   url: URL,
   isLate: boolean,
 ): ConnectFailure {
   if (!isLate || error instanceof ConnectFailure)
-    return failureOfSocket(error, what, what === 'negotiate' ? what : 'protocol');
+    return failureFromSocketError(error, what, what === 'negotiate' ? what : 'protocol');
   return new ConnectFailure('timeout', `${what}: no answer from ${shownUrl(url.href)} in time`);
 }
 
-/** What a server said to a handshake that it does not accept. */
 export const refusedHandshake = (said: string): ConnectFailure =>
   new ConnectFailure('handshake', `handshake refused: ${shownText(said)}`);
 
 export const shownError = (error: unknown): string =>
   shownText(error instanceof Error ? error.message : String(error));
 
-/** A URL as it may be shown and stored: no user info, no query, no fragment. */
+/** Without user info, query and fragment. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)';
   const { protocol, host, pathname } = new URL(url);

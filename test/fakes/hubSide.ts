@@ -10,7 +10,7 @@ import { onlyClientFrame } from './frames';
 export class HubSideConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
-  mayReturn = true;
+  mayReconnect = true;
   isOpen = true;
   hasOwnKeepAlive = false;
   readonly sent: HubMessage[] = [];
@@ -50,7 +50,7 @@ export class HubSideConnection implements HubConnection {
   }
 
   closedByServer(said: string, mayReturn: boolean): void {
-    this.mayReturn = mayReturn;
+    this.mayReconnect = mayReturn;
     this.drop('closed', said);
   }
 

@@ -1,6 +1,6 @@
 import { JsonFrame, jsonId, jsonPayload } from '../../src/wire/webpubsub/jsonMessages';
 import {
-  wellFormed,
+  readOrUndefined,
   type ClientMessage,
   type MessageError,
   type ServerMessage,
@@ -10,7 +10,7 @@ import {
 
 /** The message in a frame, undefined when it is malformed or of an unknown type. */
 export const readJsonServerMessage = (bytes: Buffer): ServerMessage | undefined =>
-  wellFormed(() => messageIn(new JsonFrame(bytes)));
+  readOrUndefined(() => messageIn(new JsonFrame(bytes)));
 
 function messageIn(frame: JsonFrame): ServerMessage {
   const type = frame.text('type');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { framed } from '../../src/wire/message/messagePack';
+import { withLengthPrefix } from '../../src/wire/message/messagePack';
 import { ServiceFrames } from '../../src/wire/service/serviceStream';
 import {
   readServiceMessage,
@@ -101,7 +101,7 @@ class Connection implements StubConnection {
       message.type === 3 && ['#clientInHub', 'status'].includes(message.messages[0]!);
     if (isKeepAlive) return;
     this.messages.push(message);
-    this.frames.push(framed([body]).toString('base64'));
+    this.frames.push(withLengthPrefix([body]).toString('base64'));
     if (message.type === 3 && message.messages[0] === 'shutdown')
       this.send({ type: 3, messages: ['shutdown', 'finack'] });
     if (message.type !== 1) return;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { codecFor } from '../../src/wire/connect/connectHub';
+import { codecForEndpoint } from '../../src/wire/connect/connectHub';
 import { connectHub } from '../../src/wire/connect/connectHub';
 import { Invocations, type HubConnection } from '../../src/wire/hub/clientConnection';
 import { hubMessageType } from '../../src/wire/message/hubMessage';
@@ -46,7 +46,7 @@ describe('a connection to the official server of ASP.NET SignalR', function () {
       const endpoint = endpointOf(url.href, { classic: true, ...(transport && { transport }) });
       const agents = new SocketAgents(endpoint, 2);
       const listener = new Listener();
-      const codec = codecFor('classic', endpoint);
+      const codec = codecForEndpoint('classic', endpoint);
       const options = { maximumMessageBytes: 100_000, maximumUnsentBytes: 100_000, codec };
       const connection = await connectHub(
         0,

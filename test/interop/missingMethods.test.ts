@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { verdictSentence } from '../../src/measure/show/verdictSentence';
 import { completeResult } from '../../src/results/completeResult';
 import { adviceForError } from '../../src/measure/judge/hubComplaint';
-import { askHub } from '../../src/wire/connect/probeHub';
+import { detectHubTraits } from '../../src/wire/connect/probeHub';
 import { endpointOf } from '../fakes/endpoint';
 import { loadRun, scenarioOf, scenarioText, type LoadTest } from '../load/loadRun';
 import { sharedAspNetServer } from './aspnetServer';
@@ -33,7 +33,7 @@ describe('hubs of ASP.NET Core that are not made for a benchmark', function () {
 
   it('lack what a run asks them for', async () => {
     const asked = ['Echo', 'Slow', 'JoinGroup'];
-    assert.deepEqual(await askHub(endpointOf(at('/own')), asked), {
+    assert.deepEqual(await detectHubTraits(endpointOf(at('/own')), asked), {
       dialect: 'measure',
       lacks: ['Echo', 'JoinGroup'],
     });

@@ -1,4 +1,3 @@
-/** Objectives on counts, shares and rates. */
 import { errorClasses, totalErrors, type ErrorClass, type ErrorCounts } from '../errorClass';
 import { sentence } from '../sentence';
 import {

@@ -2,13 +2,11 @@
 import type { ErrorCounts } from '../errorClass';
 import type { Words } from '../sentence';
 
-/** The numbers of a step that objectives judge. */
 export interface JudgedDeliveries {
   /** Messages due at connected senders; `skipped` are those due at others. */
   readonly offered?: number;
   readonly skipped?: number;
   readonly sent?: number;
-  /** Measured time of the step. */
   readonly seconds?: number;
   /** Of the measured time and the drain. */
   readonly errors?: ErrorCounts;
@@ -20,7 +18,6 @@ export interface JudgedDeliveries {
   readonly receivedLater?: number;
   readonly duplicated: number;
   readonly sessions?: EndedSessions;
-  /** The same for each entry of a mix. */
   readonly sessionsOf?: readonly (EndedSessions & { readonly name: string })[];
   /** Microseconds at or below which this share (0…1] of the *received* deliveries lies. */
   latencyAtShareUs(share: number): number;
@@ -45,7 +42,6 @@ export interface Lateness {
 export interface AcrossClocks {
   /** By how much each of them may be off, microseconds. */
   readonly errorUs: number;
-  /** Why it may be off by more than that. */
   readonly wrong?: Words;
   /** Deliveries inside one agent, and so on one clock. */
   readonly inside: {
@@ -64,7 +60,6 @@ interface EndedSessions {
 export interface JudgedReach {
   readonly messages: number;
   readonly reached: number;
-  /** Microseconds at or below which this share (0…1] of the *reached* ones lies. */
   readonly atShareUs: (share: number) => number;
 }
 
@@ -74,7 +69,6 @@ export interface JudgedConnections {
   readonly failed: number;
   readonly dropped: number;
   readonly notBack?: number;
-  /** Ever opened. */
   readonly connected?: number;
   /** Microseconds at or below which this share (0…1] of the *opened* ones took to open; absent in results. */
   readonly connectAtShareUs?: (share: number) => number;
@@ -83,13 +77,11 @@ export interface JudgedConnections {
 /** Of limits and values: microseconds, 0…1, a whole number, or a number per second. */
 export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
 
-/** Decides in place of the value where clocks leave it undecided. */
 export interface Ruling {
   /** The deliveries inside single agents, or nothing. */
   readonly by: 'inside' | 'nothing';
   readonly value: number;
   readonly met: boolean;
-  /** Where it is missed or undecided. */
   readonly words: Words;
 }
 
@@ -99,21 +91,16 @@ export interface Judging<Of> {
   readonly default?: number;
   /** In place of a default: the objective whose limit applies where none is written. */
   readonly follows?: 'dropped';
-  /** One sentence for hover, schema, documents and `keys`. */
   readonly summary: string;
   /** Bare numbers in this range are likely meant in another unit. */
   readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
-  /** Whether the limit is a maximum or a minimum. */
   readonly limit: 'most' | 'least';
   /** Null where the rank was lost, which is beyond any limit; undefined where there is nothing to judge. */
   readonly value: (of: Of) => number | null | undefined;
-  /** Undefined where the value decides. */
   readonly ruling?: (of: Of, value: number, limit: number) => Ruling | undefined;
-  /** Why the verdict is failed. */
   readonly missed: (of: Of, value: number | null, limit: number) => Words;
 }
 
-/** Judged when a step has drained. */
 export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly of: 'step';
   /** Judged again at the end of the run, since it may still be missed. */
@@ -122,10 +109,8 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly withoutDeliveries?: true;
 }
 
-/** Judged at the end of each step, and of the run. */
 export interface ConnectionObjective extends Judging<JudgedConnections> {
   readonly of: 'connections';
-  /** Judged by steps alone. */
   readonly atSteps?: true;
 }
 
@@ -133,9 +118,7 @@ export type Objective = StepObjective | ConnectionObjective;
 
 /** Objectives whose names have a variable part. */
 export interface ObjectiveFamily<Name extends string = string> {
-  /** Of a whole name, for the schema. */
   readonly pattern: string;
-  /** Names that editors offer. */
   readonly offered: readonly Name[];
   /** Undefined where the name is not of the family. */
   readonly named: (name: string) => Objective | undefined;

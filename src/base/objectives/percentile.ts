@@ -1,6 +1,3 @@
-/** Percentiles: `p50`, `p99.5`, `max`. */
-
-/** Those that every result has. */
 export const latencyMetrics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'p99.99', 'max'] as const;
 export type LatencyMetric = (typeof latencyMetrics)[number];
 
@@ -55,11 +52,9 @@ export const latencyLimits = ({
       return us === undefined ? [] : [{ metric, us }];
     });
 
-/** `99.5`, without binary noise. */
 export const percentText = (metric: Percentile): string =>
   String(Number((percentileShare(metric) * 100).toFixed(4)));
 
-/** `0.5` for `p99.5`. */
 export const percentBeyond = (metric: Percentile): string =>
   String(Number(((1 - percentileShare(metric)) * 100).toFixed(4)));
 
@@ -72,6 +67,5 @@ export function canShowPercentile(count: number, share: number): boolean {
   return count * (1 - share) >= minValuesBeyond - 1e-6;
 }
 
-/** How many values it takes to show the percentile of that share. */
 export const countToShowPercentile = (share: number): number =>
   Math.ceil(minValuesBeyond / (1 - share) - 1e-6);

@@ -19,10 +19,8 @@ import {
 } from './percentile';
 
 interface Timed<Of> {
-  /** Follows "All", or the percentage. */
   readonly summary: string;
   readonly texts: Readonly<Record<'slow' | 'slowest' | 'missing' | 'missingOfAll', string>>;
-  /** Undefined where it was not measured. */
   readonly times: (of: Of) => JudgedReach | undefined;
 }
 
@@ -112,5 +110,4 @@ export const timesToAll: ObjectiveFamily<TimeToAllMetric> = familyOf('timeToAll'
   }),
 }));
 
-/** Whether the objective needs that time to be measured. */
 export const isTimeToAll = (metric: string): boolean => timesToAll.named(metric) !== undefined;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { hostsBeyond } from '../../wire/socket/isLoopback';
+import { remoteHosts } from '../../wire/socket/hosts';
 import { shownUrl } from '../../wire/connectFailure';
 import { recordingExtension } from '../../record/recording';
 import { openRecording } from '../../record/recordingFile';
@@ -156,7 +156,7 @@ function endings(
 
 function titleOf(flags: RecordFlags, { url }: RunningRecording, files: Files): RecordTitle {
   const target = parseRecordingTarget(flags.target).href;
-  const beyond = hostsBeyond([target]);
+  const beyond = remoteHosts([target]);
   const ways = ['with Ctrl+C'];
   if (flags.for !== undefined) ways.push(`after ${formatDurationMs(flags.for)}`);
   if (flags.untilGone === true) ways.push('when the last client has left');

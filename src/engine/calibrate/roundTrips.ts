@@ -11,7 +11,7 @@ import type { Parameters } from '../../usecases/parameters';
 import { connectHub } from '../../wire/connect/connectHub';
 import { SocketAgents } from '../../wire/socket/socket';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import { recordLatencyShape } from '../../wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp } from '../../wire/message/stamp';
@@ -65,7 +65,7 @@ export class RoundTrips implements HubListener {
     connections: number,
     blob: string,
     protocol: WireProtocol = 'json',
-    private readonly codec = codecOf(protocol),
+    private readonly codec = codecForProtocol(protocol),
   ) {
     const plan = closedPlan(connections, protocol, 'echo', { messageSize: blob.length });
     const recorder = new Recorder();

@@ -13,9 +13,9 @@ import {
   type OpenConnection,
 } from '../../wire/connect/connectHub';
 import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
-import { UnfinishedBudget } from '../../wire/socket/unfinished';
+import { IncompleteBytesBudget } from '../../wire/socket/frameReader';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';
@@ -81,7 +81,7 @@ export class Connections implements HubListener {
   ) {
     const { plan, worker, endpoint } = start;
     this.message = listener.message;
-    const { codec = codecOf(plan.protocol) } = sockets;
+    const { codec = codecForProtocol(plan.protocol) } = sockets;
     const sizes = plan.entries.flatMap((entry) => entry.payload.sizes);
     const payload = Math.max(0, ...sizes.map(({ bytes }) => bytes));
     this.agents = new SocketAgents(endpoint, plan.workers[worker]!.connectInFlight);
@@ -99,7 +99,7 @@ export class Connections implements HubListener {
         maximumMessageBytes: Math.max(1024 * 1024, 8 * payload),
         maximumUnsentBytes: Math.max(maximumUnsentBytes, 4 * payload),
         // Every connection may be receiving a large message.
-        unfinished: new UnfinishedBudget(
+        unfinished: new IncompleteBytesBudget(
           unfinishedBytes + (2 * payload * plan.connections) / plan.workers.length,
         ),
       },

@@ -16,7 +16,7 @@ import {
   type ReferenceLookup,
 } from '../../scenario/target/references';
 import { addressCount, urlsOf, mapTargetTexts } from '../../scenario/target/targetKinds';
-import { loopbackSources } from '../../wire/socket/localAddresses';
+import { loopbackSourceAddresses } from '../../wire/socket/hosts';
 
 /** Limits of one process; null where the system does not say. */
 export interface MachineLimits {
@@ -228,7 +228,7 @@ function sourcesOf(scenario: Scenario): Pick<RunNeeds, 'sources'> {
     ? ['http://127.0.0.1/']
     : urlsOf(target).flatMap((url) => url.split(',').map((one) => one.trim()));
   const sockets = connections * socketsPerConnection(scenario);
-  const sources = localAddresses ?? loopbackSources(urls, sockets);
+  const sources = localAddresses ?? loopbackSourceAddresses(urls, sockets);
   return sources === undefined ? {} : { sources: sources.length };
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../../messages/worker';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import { withIdentities, type OpenTarget } from '../../targets/target';
-import { loopbackSources } from '../../wire/socket/localAddresses';
+import { loopbackSourceAddresses } from '../../wire/socket/hosts';
 import { shownUrl } from '../../wire/connectFailure';
 import { ClockDiscipline, clockMemory, machineClock, CpuMeter, ReportedCpu } from '../machineClock';
 import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
@@ -105,7 +105,7 @@ export function startThreads(
 export function endpointOfRun({ connections }: Plan, target: OpenTarget): Endpoint {
   const endpoint = currentEndpoint(target);
   const sockets = connections * (endpoint.transport === undefined ? 1 : 2);
-  const sources = endpoint.localAddresses ?? loopbackSources(endpoint.urls, sockets);
+  const sources = endpoint.localAddresses ?? loopbackSourceAddresses(endpoint.urls, sockets);
   return sources === undefined ? endpoint : { ...endpoint, localAddresses: sources };
 }
 

@@ -3,12 +3,12 @@ import type { Plan } from '../../plan/plan';
 import { callsOf, stepsIn } from '../../usecases/sessionSteps';
 import type { HubRun, OwnCall } from '../../usecases/useCase';
 import { shownText } from '../../wire/connectFailure';
-import { isAt, type ArgumentsAt, type HubCodec } from '../../wire/message/hubCodec';
+import { startsWithAt, type ArgumentsAt, type HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, type HubMessage, type Invocation } from '../../wire/message/hubMessage';
 import {
   itemDigits,
   itemKey,
-  streamLayoutOf,
+  streamLayoutFor,
   streamIdLength,
   type MessageLayout,
 } from '../../wire/message/messageLayout';
@@ -88,7 +88,7 @@ function dictionaryPattern(): DeliveryPattern {
     usualStamp: (buffer, start, end) =>
       prefix !== undefined &&
       end - start >= prefix.length + stampLength &&
-      isAt(buffer, start, prefix)
+      startsWithAt(buffer, start, prefix)
         ? start + prefix.length
         : -1,
     learn: (buffer, start, stampAt) => {
@@ -126,7 +126,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
       if (from < 0) return -1;
       called = true;
       const last = end - stampLength;
-      if (offset > 0 && start + offset <= last && isAt(buffer, start + offset, markerBytes))
+      if (offset > 0 && start + offset <= last && startsWithAt(buffer, start + offset, markerBytes))
         return start + offset;
       const at = buffer.indexOf(markerBytes, from);
       if (at < 0 || at > last) return -1;
@@ -166,7 +166,7 @@ export function callbackPattern(codec: HubCodec, callback: string, runId: number
 const behind =
   (head: Buffer): ArgumentsAt =>
   (buffer, start, end) =>
-    end - start >= head.length && isAt(buffer, start, head) ? start + head.length : -1;
+    end - start >= head.length && startsWithAt(buffer, start, head) ? start + head.length : -1;
 
 const mostNames = 8;
 
@@ -220,7 +220,7 @@ export class StreamItemPattern implements DeliveryPattern {
   private digits: string | undefined;
 
   constructor(protocol: WireProtocol) {
-    const { echoed, numbered } = streamLayoutOf(protocol);
+    const { echoed, numbered } = streamLayoutFor(protocol);
     this.patterns = [ItemPattern.of(echoed), ItemPattern.of(numbered)];
   }
 
@@ -310,7 +310,7 @@ export class OwnItems {
     protocol: WireProtocol,
     private readonly follower: { readonly itemCame: TakeItem },
   ) {
-    const { begins, endBytes } = streamLayoutOf(protocol);
+    const { begins, endBytes } = streamLayoutFor(protocol);
     this.pattern = ItemPattern.of(begins);
     this.envelopeBytes = this.pattern.length + endBytes;
   }

@@ -7,7 +7,7 @@ import { SequenceTracker } from '../../measure/sequence';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import { audienceOfStep, callsOf, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
@@ -86,7 +86,7 @@ export class Receiver implements Listening {
     private readonly recorder: Recorder,
     private readonly context: ReceiverContext,
   ) {
-    this.codec = context.codec ?? codecOf(plan.protocol);
+    this.codec = context.codec ?? codecForProtocol(plan.protocol);
     this.hasNames = isHubProtocol(plan.protocol);
     this.patternsOf = deliveryPatternsOf(plan, this.codec);
     this.patterns = [...new Set(this.patternsOf.flat())];

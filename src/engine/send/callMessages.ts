@@ -19,9 +19,9 @@ import type { MessageShape } from '../../wire/message/messageLayout';
 import {
   holeLengths,
   MessageTemplate,
-  type MessageSource,
+  type SenderFields,
 } from '../../wire/message/messageTemplate';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { Stamp } from '../../wire/message/stamp';
 import { digitsOf, ownMessage } from './messageShape';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
@@ -92,7 +92,7 @@ export class CallMessages {
     connection: HubConnection,
     stamp: Stamp,
     receiver: Buffer | undefined,
-    source: MessageSource,
+    source: SenderFields,
     { asks, session, unixMs }: { asks: boolean; session: Held; unixMs: number },
   ): string | undefined {
     const form = this.forms[call]!;
@@ -142,7 +142,7 @@ export class CallMessages {
     { method, opensStream, isAnswered }: CallForm,
     items: readonly OwnArgument[],
     receiver: Buffer | undefined,
-    source: MessageSource,
+    source: SenderFields,
     asks: boolean,
   ): MessageTemplate {
     const shape: MessageShape = {
@@ -151,7 +151,7 @@ export class CallMessages {
       ...(opensStream ? { opens: { down: true, up: false } } : { answered: isAnswered || asks }),
     };
     const lengths = holeLengths(receiver, source);
-    const { codec = codecOf(this.plan.protocol), framed } = this.dependencies;
+    const { codec = codecForProtocol(this.plan.protocol), framed } = this.dependencies;
     return MessageTemplate.of(shape, lengths, codec, framed);
   }
 }

@@ -1,7 +1,7 @@
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
-import type { PersistentSends } from '../../wire/service/persistentSends';
+import type { WeakServerConnection } from '../../wire/service/persistentSends';
 import type { RestCalls } from '../../wire/rest/restCalls';
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { MessageRows } from './messageShape';
@@ -66,7 +66,7 @@ export interface SenderDependencies {
   /** Absent where the target is a hub. */
   readonly rest?: RestCalls;
   /** Server connection to the service. */
-  readonly persistent?: PersistentSends;
+  readonly persistent?: WeakServerConnection;
   /** Absent where there are no rows. */
   readonly rows?: MessageRows | undefined;
   /** Absent where no connection moves between groups. */

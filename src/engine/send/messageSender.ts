@@ -4,16 +4,16 @@ import { agentOfWorker, agentsOf, connectionsOfAgent, type PlanStep } from '../.
 import { payloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import {
   holeLengths,
   MessageTemplate,
-  type MessageSource,
+  type SenderFields,
   MessageValue,
 } from '../../wire/message/messageTemplate';
-import { userOf } from '../../wire/connect/accessTokens';
+import { userIdOf } from '../../wire/connect/accessTokens';
 import type { RestCalls, RestReceiver } from '../../wire/rest/restCalls';
-import type { PersistentSends, SendAudience } from '../../wire/service/persistentSends';
+import type { WeakServerConnection, SendAudience } from '../../wire/service/persistentSends';
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
 import type { StepRecorder } from '../recorder';
@@ -75,7 +75,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
   private readonly namesSender: boolean;
   private readonly namesBeyond: ReturnType<typeof namesBeyond>;
   private readonly rest: RestCalls | undefined;
-  private readonly persistent: PersistentSends | undefined;
+  private readonly persistent: WeakServerConnection | undefined;
   private readonly reach: SharedReach | undefined;
   private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
   /** Index of the step's counts in {@link elsewhere}. */
@@ -267,7 +267,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
   /** User name when the service is asked, else connection id. */
   private addressOf(index: number): Buffer | undefined {
     if ((this.rest ?? this.persistent) === undefined) return this.dependencies.members.idOf(index);
-    return (this.userNames[index] ??= Buffer.from(userOf(this.plan.runId, index), 'latin1'));
+    return (this.userNames[index] ??= Buffer.from(userIdOf(this.plan.runId, index), 'latin1'));
   }
 
   /** Another open connection of this agent, within a few tries. */
@@ -282,7 +282,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
     return target;
   }
 
-  private originOf(sender: number): MessageSource {
+  private originOf(sender: number): SenderFields {
     const { origin, namesSender } = this;
     origin.index = sender;
     if (namesSender) origin.id = this.dependencies.members.idOf(sender);
@@ -294,7 +294,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
   }
 
   private templateFor(
-    origin: MessageSource,
+    origin: SenderFields,
     size: number,
     asks: boolean,
   ): MessageTemplate | MessageValue {
@@ -317,7 +317,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
           : MessageTemplate.of(
               shape,
               holeLengths(receiver, origin),
-              this.dependencies.codec ?? codecOf(this.plan.protocol),
+              this.dependencies.codec ?? codecForProtocol(this.plan.protocol),
               this.dependencies.framed,
             ));
       this.templates.set(key, template);

@@ -16,7 +16,7 @@ import type { Completion, StreamItem } from '../../wire/message/hubMessage';
 import { firstMessageAckId, messageAckId, type Hole } from '../../wire/message/messageLayout';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp, stampLength, type Stamp } from '../../wire/message/stamp';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { CallRecorder, StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueQueues';
 import { EntrySender, type ReceivedMessage, type SenderParts } from './entrySender';
@@ -78,7 +78,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     super(...parts);
     const { plan, entry } = this;
     this.tracks = entry.tracks!;
-    this.codec = codecOf(plan.protocol);
+    this.codec = codecForProtocol(plan.protocol);
     this.isPubSub = !isHubProtocol(plan.protocol);
     const steps = callsOf(stepsIn(entry.run.session!)).map(({ step }) => step);
     this.itemNames = this.tracks.itemsOf.map((number) => {

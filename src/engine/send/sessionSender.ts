@@ -8,7 +8,7 @@ import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
 import { burst, EntrySender, graceUs } from './entrySender';
 import type { ReceivedMessage, SenderParts, StepPacing } from './entrySender';
@@ -69,7 +69,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     const session = entry.run.session!;
     const steps = stepsIn(session);
     this.program = sessionProgram(steps);
-    this.codec = dependencies.codec ?? codecOf(plan.protocol);
+    this.codec = dependencies.codec ?? codecForProtocol(plan.protocol);
     const { calls, queues, eventNames } = formsOf(steps);
     this.calls = calls;
     this.queues = queues;

@@ -4,19 +4,19 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { argumentBytes, ownArguments, type OwnArgument } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import {
   recordLatencyShape,
-  streamLayoutOf,
+  streamLayoutFor,
   type HoleLengths,
   type MessageLayout,
 } from '../../wire/message/messageLayout';
 import {
   holeLengths,
   MessageTemplate,
-  type MessageSource,
-  valueOf,
+  type SenderFields,
+  argumentValue,
   type HoleContent,
 } from '../../wire/message/messageTemplate';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
@@ -44,7 +44,7 @@ export class StreamMessages {
   private readonly calls: Uint32Array;
   private readonly sentItems: Uint32Array;
   private readonly ownStamp = emptyStamp();
-  private readonly source: Mutable<MessageSource> = { index: 0 };
+  private readonly source: Mutable<SenderFields> = { index: 0 };
   private readonly members: SenderDependencies['members'];
 
   constructor(
@@ -158,7 +158,7 @@ export class StreamMessages {
 const number = (value: number): MessageArgument => ({ kind: 'value', value });
 
 /** Fills the holes and sends; returns bytes on the wire. */
-type Write = (to: HubConnection, stamp: Stamp, source: MessageSource) => number;
+type Write = (to: HubConnection, stamp: Stamp, source: SenderFields) => number;
 
 interface StreamWriter {
   call(args: readonly MessageArgument[]): Write;
@@ -173,8 +173,8 @@ function frameWriter(
   { method, direction, own }: StreamShape,
   framed: boolean,
 ): StreamWriter {
-  const codec = codecOf(protocol);
-  const layouts = streamLayoutOf(protocol);
+  const codec = codecForProtocol(protocol);
+  const layouts = streamLayoutFor(protocol);
   const opens = { down: direction !== 'upload', up: direction !== 'download' };
   const writing = (layout: (lengths: HoleLengths) => MessageLayout): Write => {
     const templates = new Map<number, MessageTemplate>();
@@ -212,12 +212,12 @@ function clientWriter(protocol: WireProtocol, { method, direction }: StreamShape
         type: direction === 'upload' ? invocation : streamInvocation,
         invocationId,
         target: method,
-        arguments: args.map((argument) => valueOf(argument, holes)),
+        arguments: args.map((argument) => argumentValue(argument, holes)),
         ...(direction !== 'download' && { streamIds: [streamId] }),
       })),
     item: (content) =>
       writing((holes, _callId, invocationId) => {
-        return { type: streamItem, invocationId, item: valueOf(content, holes) };
+        return { type: streamItem, invocationId, item: argumentValue(content, holes) };
       }),
     end: writing((_holes, _callId, invocationId) => ({ type: completion, invocationId })),
     cancel: writing((_holes, invocationId) => ({ type: cancelInvocation, invocationId })),

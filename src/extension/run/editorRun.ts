@@ -20,7 +20,7 @@ import { runSession, type RunSession } from '../../run/runSession';
 import type { RunRequest, Shell } from '../../run/shell';
 import { openTarget } from '../../targets/openTarget';
 import { redirectHosts } from '../../wire/connect/hubRedirects';
-import { askHub } from '../../wire/connect/probeHub';
+import { detectHubTraits } from '../../wire/connect/probeHub';
 import type { ClusterPlace } from '../editorState';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 
@@ -45,7 +45,7 @@ export async function startEditorRun(
     missingForRun,
     buildPlan: buildRunPlan,
     openTarget,
-    askHub,
+    askHub: detectHubTraits,
     redirectHosts,
     startRun,
     writeCounters: writeCounterFile,

@@ -6,7 +6,7 @@ import { azureServices, services, defaultService, isAzure } from '../../base/ser
 import type { Translate } from '../../base/text';
 import type { Override } from '../../scenario/read/overrides';
 import type { Scenario } from '../../scenario/scenario';
-import { isLoopback } from '../../wire/socket/isLoopback';
+import { isLoopback } from '../../wire/socket/hosts';
 
 /** The Targets view: local hub and emulators, recent hubs, stored secrets. */
 export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {

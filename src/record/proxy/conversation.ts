@@ -4,15 +4,15 @@ import {
   hubMessageType,
   readHandshakeAnswer,
   recordSeparator,
-  textIn,
+  readUtf8,
   type HubMessage,
 } from '../../wire/message/hubMessage';
-import { objectIn } from '../../wire/message/jsonScan';
+import { parseObject } from '../../wire/message/jsonScan';
 import { bodyLengthAt, prefixBytes, MessagePackExtension } from '../../wire/message/messagePack';
 import { shownText } from '../../wire/connectFailure';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { PendingBytes } from '../../wire/socket/frameReader';
 import {
-  subprotocolNamed,
+  findSubprotocol,
   type Subprotocol,
   type Payload,
   type ProtobufClientMessage,
@@ -66,8 +66,8 @@ const maximumHandshakeBytes = 4096;
 export class HubTraffic implements TrafficReader {
   private codec: HubCodec | undefined;
   private isOpen = false;
-  private readonly out = new ByteRest();
-  private readonly in = new ByteRest();
+  private readonly out = new PendingBytes();
+  private readonly in = new PendingBytes();
   /** Bytes that the server sent before its client had chosen a protocol; there are none. */
   private isAnswered = false;
 
@@ -154,7 +154,7 @@ export class HubTraffic implements TrafficReader {
     if (this.isOpen) return 0;
     const end = bytes.indexOf(recordSeparator);
     if (end < 0 && bytes.length <= maximumHandshakeBytes) return 0;
-    const fields = end < 0 ? undefined : objectIn(bytes.toString('utf8', 0, end));
+    const fields = end < 0 ? undefined : parseObject(bytes.toString('utf8', 0, end));
     const protocol = fields?.['type'] === undefined ? fields?.['protocol'] : undefined;
     if (protocol === 'json') this.codec = jsonCodec;
     else if (protocol === 'messagepack') this.codec = messagePackCodec;
@@ -172,7 +172,7 @@ export class HubTraffic implements TrafficReader {
     if (end < 0) return 0;
     this.isAnswered = true;
     try {
-      const refusal = readHandshakeAnswer(textIn(bytes, 0, end));
+      const refusal = readHandshakeAnswer(readUtf8(bytes, 0, end));
       if (refusal !== undefined) this.listener.ending(shownText(refusal));
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
@@ -208,7 +208,7 @@ export class PubSubTraffic implements TrafficReader {
     private readonly listener: TrafficListener,
     private readonly name: string | undefined,
   ) {
-    this.subprotocol = name === undefined ? undefined : subprotocolNamed(name);
+    this.subprotocol = name === undefined ? undefined : findSubprotocol(name);
     listener.opened(name ?? 'none');
   }
 
@@ -251,7 +251,7 @@ export class PubSubTraffic implements TrafficReader {
 
 /** As it is, without the token that takes a lost connection up again. */
 function jsonMessage(payload: Buffer): RecordedPubSub | undefined {
-  const fields = { ...objectIn(payload.toString('utf8')) };
+  const fields = { ...parseObject(payload.toString('utf8')) };
   delete fields['reconnectionToken'];
   return typeof fields['type'] === 'string' ? (fields as unknown as RecordedPubSub) : undefined;
 }

@@ -1,5 +1,5 @@
-import { mayBeSent, noCloseCode, opcode } from '../../wire/socket/frame';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { isValidCloseCode, noCloseCode, opcode } from '../../wire/socket/frame';
+import { PendingBytes } from '../../wire/socket/frameReader';
 
 /** Longest message that is recorded; the service takes no longer one from a client either. */
 export const maximumMessageBytes = 1024 * 1024;
@@ -22,7 +22,7 @@ export interface FrameTapListener {
  */
 export class FrameTap {
   /** A frame that is not complete, and how many bytes are needed to go on with it. */
-  private readonly rest = new ByteRest();
+  private readonly rest = new PendingBytes();
   private wanted = 0;
   /** Bytes of a frame that are passed over. */
   private skipping = 0;
@@ -80,7 +80,7 @@ export class FrameTap {
       this.part(head, bytes);
     } else if (head.code === opcode.close && bytes !== undefined) {
       const code = bytes.length < 2 ? noCloseCode : bytes.readUInt16BE(0);
-      this.listener.closed(mayBeSent(code) ? code : noCloseCode, bytes.toString('utf8', 2));
+      this.listener.closed(isValidCloseCode(code) ? code : noCloseCode, bytes.toString('utf8', 2));
     }
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ConnectFailure } from '../../wire/connectFailure';
 import { EventReader } from '../../wire/http/httpInput';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { PendingBytes } from '../../wire/socket/frameReader';
 import type { Direction, RecordedTransport } from '../recording';
 import { HubTraffic } from './conversation';
 import { maximumMessageBytes } from './frameTap';
@@ -140,7 +140,7 @@ export class HttpClients {
 
 /** A body with whole messages, if it is not too long to be kept. */
 class BoundedBody {
-  private readonly bytes = new ByteRest();
+  private readonly bytes = new PendingBytes();
   private length = 0;
 
   constructor(

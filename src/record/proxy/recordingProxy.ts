@@ -3,12 +3,12 @@ import { isIP, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ExpectedError } from '../../base/expectedError';
 import { isLoopbackHost } from '../../base/endpoint';
-import { failureOfSocket } from '../../wire/connectFailure';
+import { failureFromSocketError } from '../../wire/connectFailure';
 import {
   connectSocket,
   SocketAgents,
   type SocketOwner,
-  type WaySettings,
+  type SocketSettings,
 } from '../../wire/socket/socket';
 import type { RecordedEvent, RecordedKind } from '../recording';
 import { HttpClients } from './httpClients';
@@ -16,15 +16,15 @@ import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from '
 import { ProxiedServers, type RoutedRequest } from './proxiedServers';
 import { Recorder, type RecordedCounts } from './recorder';
 import { forwardSockets, tapWebSocket } from './socketPair';
-import { objectIn } from '../../wire/message/jsonScan';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { parseObject } from '../../wire/message/jsonScan';
+import { PendingBytes } from '../../wire/socket/frameReader';
 
 export interface RecordingProxyOptions {
   /** `http:` or `https:` URL of the hub, or of what tells clients where theirs is. */
   readonly target: URL;
   /** 0 takes any free one. */
   readonly port: number;
-  readonly way: WaySettings;
+  readonly way: SocketSettings;
   /** What to do about a certificate that is not known, where the shell asks for it in words. */
   readonly trustAdvice?: string;
   readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
@@ -35,7 +35,7 @@ export interface RecordingProxyOptions {
 /** Code of the error of a server whose certificate is not known here. */
 export const unknownCertificateCode = 'target-certificate';
 /** Which certificates are taken: those of an authority, with the file they are from, or any. */
-export interface Trust extends Pick<WaySettings, 'ca' | 'insecureTls'> {
+export interface Trust extends Pick<SocketSettings, 'ca' | 'insecureTls'> {
   readonly caFile?: string;
 }
 
@@ -55,7 +55,7 @@ export class RecordingProxy {
   private readonly servers: readonly Server[];
   private readonly places: ProxiedServers;
   private readonly recorder: Recorder;
-  private readonly way: WaySettings;
+  private readonly way: SocketSettings;
   private readonly agents: SocketAgents;
   private readonly clients: HttpClients;
   /** Of web sockets: each ends one. */
@@ -188,7 +188,7 @@ export class RecordingProxy {
     response: ServerResponse,
     { answer, headers }: { answer: IncomingMessage; headers: string[] },
   ): void {
-    const body = new ByteRest();
+    const body = new PendingBytes();
     const take = (chunk: Buffer): void => {
       body.append(chunk);
       if (body.length <= maximumAnswerBytes) return;
@@ -337,7 +337,7 @@ function refusalOf({ headers: { host } }: IncomingMessage): string | undefined {
 const certificateProblem = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT_)/;
 
 function failureAt({ origin }: URL, cause: Error, trustAdvice = ''): ExpectedError {
-  const { message, errorClass } = failureOfSocket(cause);
+  const { message, errorClass } = failureFromSocketError(cause);
   const isUnknown = certificateProblem.test((cause as NodeJS.ErrnoException).code ?? '');
   const todo = isUnknown
     ? trustAdvice
@@ -414,7 +414,7 @@ function readNamedAddresses(
   addressOf: (url: string) => string | undefined,
 ): ReadAnswer {
   const text = body.toString('utf8');
-  const fields = objectIn(text);
+  const fields = parseObject(text);
   const url = fields?.['url'];
   const address = typeof url === 'string' ? addressOf(url) : undefined;
   if (address !== undefined)

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { JSONParser } from '@streamparser/json';
 import { ExpectedError } from '../../base/expectedError';
 import { plural, formatBytes } from '../../base/units';
-import { objectIn } from '../../wire/message/jsonScan';
+import { parseObject } from '../../wire/message/jsonScan';
 import { ownHeaders } from '../ownHeaders';
 import type { OpenedRecording } from '../recording';
 import { HarHttpClients, type HarExchange, type HarEvent } from './harRequests';
@@ -321,7 +321,7 @@ function isHandshake(frame: Frame | undefined): boolean {
       ? Buffer.from(frame.data, 'base64').toString('utf8')
       : frame.data;
   const end = text.indexOf('\u001e');
-  const fields = end < 0 || end > 4096 ? undefined : objectIn(text.slice(0, end));
+  const fields = end < 0 || end > 4096 ? undefined : parseObject(text.slice(0, end));
   return typeof fields?.['protocol'] === 'string' && fields['type'] === undefined;
 }
 

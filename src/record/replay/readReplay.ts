@@ -12,7 +12,7 @@ import {
   type StreamItem,
 } from '../../wire/message/hubMessage';
 import { stampLength } from '../../wire/message/stamp';
-import { subprotocolNamed } from '../../wire/webpubsub/pubSubMessage';
+import { findSubprotocol } from '../../wire/webpubsub/pubSubMessage';
 import { mostFrequent } from '../clientsConfig';
 import {
   newConversation,
@@ -419,7 +419,7 @@ export const mostFrequentPath = (opens: readonly OpenEvent[]): string | undefine
 /** Whether it can be replayed where clients of that kind are. */
 export const isReplayable = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
   kind === 'webpubsub'
-    ? subprotocolNamed(protocol) !== undefined
+    ? findSubprotocol(protocol) !== undefined
     : protocol === 'json' || protocol === 'messagepack';
 
 const itemsName = (method: string): string => `${method} items`;

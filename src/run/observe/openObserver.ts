@@ -8,7 +8,7 @@ import { resolveText } from '../../targets/resolveEndpoint';
 import type { TargetContext } from '../../targets/target';
 import type { AzureResource } from './azureMonitor';
 import { PrometheusSeries } from './prometheusText';
-import { SocketAgents, type WaySettings } from '../../wire/socket/socket';
+import { SocketAgents, type SocketSettings } from '../../wire/socket/socket';
 
 export interface Observer {
   /** What was read last, as far as it is not too old. */
@@ -127,7 +127,7 @@ async function resourcesOf(
 function observedOf(
   spec: Extract<ObserveSpec, { readonly kind: 'prometheus' }>,
   context: ObserveContext,
-  way: WaySettings,
+  way: SocketSettings,
 ): Observed {
   const url = new URL(resolveText(spec.url, context));
   const authorization = spec.authorization && resolveText(spec.authorization, context);

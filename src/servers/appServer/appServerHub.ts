@@ -20,7 +20,7 @@ import {
   ChatRooms,
   invoke,
 } from '../hub/benchMethods';
-import type { Envelope } from '../../wire/message/envelope';
+import type { Envelope } from '../../wire/message/hubMessage';
 import { framePayload, type ServerProtocol } from '../hubProtocol/serverProtocol';
 import { HubConnection, type ConnectionHost } from '../hub/hubConnection';
 import { canJoin } from '../hub/hubGroups';

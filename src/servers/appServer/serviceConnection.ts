@@ -22,7 +22,7 @@ import {
   type Payloads,
   type ServiceMessage,
 } from '../../wire/service/serviceMessage';
-import { connectionMaker, openSocket, type WaySettings } from '../../wire/socket/socket';
+import { createConnectionWith, openSocket, type SocketSettings } from '../../wire/socket/socket';
 import { receiveSafely, faultReason } from '../http/loopbackServer';
 import type { HubTransport } from '../http/transports';
 import type { HubConnection } from '../hub/hubConnection';
@@ -37,7 +37,7 @@ interface ServerConnectionHost {
   report(text: string): void;
 }
 
-export interface ServerConnectionSettings extends Partial<WaySettings> {
+export interface ServerConnectionSettings extends Partial<SocketSettings> {
   /** Closes a silent connection; default 30 s. */
   readonly silenceMs?: number;
 }
@@ -89,7 +89,7 @@ export class ServerConnection {
       perMessageDeflate: false,
       skipUTF8Validation: true,
       maxPayload: maxBodyBytes + batchBytes,
-      createConnection: connectionMaker((opened) => openSocket(target, way, opened)),
+      createConnection: createConnectionWith((opened) => openSocket(target, way, opened)),
     };
     this.socket = new WebSocket(options.url, socketOptions);
     this.handshakeTimer = setTimeout(() => this.giveUp(target.host), handshakeMs);

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { PendingBytes } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { HubMessageError, recordSeparator } from '../../wire/message/hubMessage';
-import { objectIn } from '../../wire/message/jsonScan';
+import { parseObject } from '../../wire/message/jsonScan';
 import { encodeText } from '../../wire/message/messagePack';
 import { ServiceFrames, ServiceOutput } from '../../wire/service/serviceStream';
 import {
@@ -262,7 +262,7 @@ const maxPartialBytes = 16 * 1024 * 1024;
 const maxHeldFrames = 1000;
 
 function handshakeProtocol(text: string): string | undefined {
-  const protocol = objectIn(text)?.['protocol'];
+  const protocol = parseObject(text)?.['protocol'];
   return typeof protocol === 'string' && protocol.length <= 64 ? protocol.toLowerCase() : undefined;
 }
 
@@ -273,7 +273,7 @@ export class RoutedClient implements TransportOwner {
   readonly idText: Buffer;
   serverConnection: AppServerConnection | undefined;
   private state: 'handshake' | 'routed' | 'open' | 'closing' = 'handshake';
-  private rest: ByteRest | undefined;
+  private rest: PendingBytes | undefined;
   /** Frames that came before the app server answered the handshake. */
   private framesBeforeHandshake: Buffer[] = [];
   private heldBytes = 0;
@@ -316,7 +316,7 @@ export class RoutedClient implements TransportOwner {
   receive(payload: Buffer, isPartial: boolean): void {
     if (this.state === 'closing' || payload.length === 0) return;
     if (isPartial || this.rest !== undefined) {
-      this.rest ??= new ByteRest();
+      this.rest ??= new PendingBytes();
       this.rest.append(payload);
       if (this.rest.length > maxPartialBytes) this.close('Closed: a message is too long.', true);
       if (isPartial) return;
@@ -374,7 +374,7 @@ export class RoutedClient implements TransportOwner {
   }
 
   private readHandshake(data: Buffer): void {
-    this.rest ??= new ByteRest();
+    this.rest ??= new PendingBytes();
     this.rest.append(data);
     const { length } = this.rest;
     const end = this.rest.first(length).indexOf(recordSeparator);

@@ -1,8 +1,7 @@
 import { inBackground } from '../../base/async';
 import { isUtf8 } from 'node:buffer';
-import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/message/hubMessage';
+import { type Envelope, hubMessageType } from '../../wire/message/hubMessage';
 import type { UpstreamTemplate } from '../service/emulatorOptions';
 import {
   fillUrlTemplate,

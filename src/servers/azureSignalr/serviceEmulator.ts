@@ -20,7 +20,7 @@ import {
 } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { ConnectionHost, HubConnection } from '../hub/hubConnection';
-import type { Envelope } from '../../wire/message/envelope';
+import type { Envelope } from '../../wire/message/hubMessage';
 import { Emulator } from '../service/emulator';
 import { RoutedClient, AppServerConnection, type DefaultModeHost } from './appServerConnection';
 import { answerRest } from '../service/rest';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { recordSeparator } from '../../wire/message/hubMessage';
-import { skipSpace, stringAt, walk } from '../../wire/message/jsonScan';
-import { isLoopback } from '../../wire/socket/isLoopback';
+import { skipSpace, readString, walk } from '../../wire/message/jsonScan';
+import { isLoopback } from '../../wire/socket/hosts';
 import { jsonProtocol, invocationFrames, type FrameSource } from '../hubProtocol/protocols';
 import { isUserId } from '../service/emulator';
 import { isUpstreamUrl, type UpstreamTemplate } from '../service/emulatorOptions';
@@ -140,8 +140,8 @@ function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
   let list: Buffer | undefined;
   const end = walk(body, skipSpace(body, 0), body.length, (keyStart, keyEnd, start, valueEnd) => {
     // .NET reads member names in any case.
-    const key = stringAt(body, keyStart, keyEnd).toLowerCase();
-    if (key === 'target' && body[start] === 0x22) target = stringAt(body, start, valueEnd);
+    const key = readString(body, keyStart, keyEnd).toLowerCase();
+    if (key === 'target' && body[start] === 0x22) target = readString(body, start, valueEnd);
     if (key === 'arguments') list = body.subarray(start, valueEnd);
   });
   if (end < 0) throw invalid('The body is nested too deeply.');

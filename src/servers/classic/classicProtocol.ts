@@ -2,9 +2,13 @@
  * Messages and requests of ASP.NET SignalR, as its servers read and write them. Source: `HubRequestParser`,
  * `HubResponse` and `ClientHubInvocation` of SignalR/SignalR.
  */
-import { Envelope, maxNameBytes } from '../../wire/message/envelope';
-import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
-import { skipSpace, stringAt, walk, objectIn } from '../../wire/message/jsonScan';
+import {
+  Envelope,
+  maxNameBytes,
+  hubMessageType,
+  type HubMessage,
+} from '../../wire/message/hubMessage';
+import { skipSpace, readString, walk, parseObject } from '../../wire/message/jsonScan';
 import { opcode } from '../../wire/socket/frame';
 import { JsonProtocol } from '../hubProtocol/protocols';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -105,7 +109,7 @@ function readArguments(message: Envelope, start: number, end: number): void {
 }
 
 const nameAt = (bytes: Buffer, start: number, end: number): string | undefined =>
-  bytes[start] === 0x22 && end - start <= maxNameBytes ? stringAt(bytes, start, end) : undefined;
+  bytes[start] === 0x22 && end - start <= maxNameBytes ? readString(bytes, start, end) : undefined;
 
 function idAt(bytes: Buffer, start: number, end: number): string | undefined {
   if (bytes[start] === 0x22) return nameAt(bytes, start, end);
@@ -154,7 +158,7 @@ export function readConnectionData(query: URLSearchParams): { isOnHub: boolean }
 }
 
 function hubNamesIn(data: string): string[] | undefined {
-  const hubs = objectIn(`{"hubs":${data}}`)?.['hubs'];
+  const hubs = parseObject(`{"hubs":${data}}`)?.['hubs'];
   if (!Array.isArray(hubs)) return undefined;
   const names = hubs.map((hub: unknown) => {
     const entries = typeof hub === 'object' && hub !== null ? Object.entries(hub) : [];

@@ -13,7 +13,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { isLoopbackHost, emulatorHeader } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { PendingBytes } from '../../wire/socket/frameReader';
 import { HubMessageError } from '../../wire/message/hubMessage';
 
 export const loopbackHost = '127.0.0.1';
@@ -282,7 +282,7 @@ export function readBody(
       headers: { Connection: 'close' },
     }),
 ): void {
-  const body = new ByteRest();
+  const body = new PendingBytes();
   let isTooLong = false;
   request.on('error', () => undefined);
   response.on('error', () => undefined);

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isProbe } from '../../wire/connect/probeMark';
-import { objectIn } from '../../wire/message/jsonScan';
+import { isProbe } from '../../base/endpoint';
+import type { Envelope } from '../../wire/message/hubMessage';
+import { parseObject } from '../../wire/message/jsonScan';
 import {
   bearerToken,
   normalizedPathAndQuery,
@@ -28,7 +29,6 @@ import { HubGroups } from './hubGroups';
 import { SignalrClients, type ClientsHost } from '../http/signalrClients';
 import type { HubTransport, PollLimits } from '../http/transports';
 import type { FrameSource } from '../hubProtocol/protocols';
-import type { Envelope } from '../../wire/message/envelope';
 import { HubConnection, type ConnectionHost } from './hubConnection';
 
 const mostUsers = 1_000_000;
@@ -68,7 +68,7 @@ export class HubTokens {
 }
 
 const claimsOf = (part: string): Readonly<Record<string, unknown>> | undefined =>
-  objectIn(Buffer.from(part, 'base64url').toString('utf8'));
+  parseObject(Buffer.from(part, 'base64url').toString('utf8'));
 
 /** Refuses or throttles the first connects as the knobs say, except probes before a run. */
 export class ConnectGate {

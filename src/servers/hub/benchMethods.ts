@@ -4,14 +4,13 @@ import { ConnectionStreams } from './connectionStreams';
 import type { BenchCaller } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
 import { callbacks } from '../../base/message';
-import { hubMessageType } from '../../wire/message/hubMessage';
+import { type Envelope, hubMessageType } from '../../wire/message/hubMessage';
 import {
   invocationFrames,
   encodeOncePerProtocol,
   findProtocol,
   type FrameSource,
 } from '../hubProtocol/protocols';
-import type { Envelope } from '../../wire/message/envelope';
 import { hubMethods } from '../../usecases/registry';
 import type { DeliverAction, HubMethod } from '../../usecases/useCase';
 import type { StreamDirection } from '../../usecases/streams';

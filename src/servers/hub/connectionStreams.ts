@@ -1,8 +1,7 @@
 import type { BenchCaller, OpenStreams } from './hubConnection';
 import type { Deliveries } from './hubDeliveries';
-import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/message/hubMessage';
+import { type Envelope, hubMessageType } from '../../wire/message/hubMessage';
 import { performance } from 'node:perf_hooks';
 
 /** An open `StreamingEcho` or `StreamingUpload` call. */

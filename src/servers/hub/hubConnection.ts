@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ByteRest } from '../../wire/socket/frameReader';
+import { PendingBytes } from '../../wire/socket/frameReader';
 import {
   jsonProtocol,
   negotiateProtocol,
@@ -7,9 +7,8 @@ import {
   handshakeFailed,
   handshakeTimedOut,
 } from '../hubProtocol/protocols';
-import type { Envelope } from '../../wire/message/envelope';
 import type { ServerProtocol } from '../hubProtocol/serverProtocol';
-import { hubMessageType } from '../../wire/message/hubMessage';
+import { hubMessageType, type Envelope } from '../../wire/message/hubMessage';
 import { receiveSafely } from '../http/loopbackServer';
 import { slowClientReason, type HubTransport, type TransportOwner } from '../http/transports';
 
@@ -42,7 +41,7 @@ export class HubConnection implements TransportOwner {
   invocations = 0;
   protocol: ServerProtocol = jsonProtocol;
   private state: 'handshake' | 'open' | 'closing' = 'handshake';
-  private rest: ByteRest | undefined;
+  private rest: PendingBytes | undefined;
   private inbox: { data: Buffer; isBinary: boolean }[] | undefined;
   private handshakeDueMs: number;
   private readonly reader = {
@@ -208,7 +207,7 @@ export class HubConnection implements TransportOwner {
   }
 
   private keep(piece: Buffer): void {
-    this.rest ??= new ByteRest();
+    this.rest ??= new PendingBytes();
     this.rest.append(piece);
     if (this.rest.length > this.host.maxMessageBytes) this.failTooLong();
   }

@@ -1,5 +1,6 @@
-import { Envelope, maxNameBytes } from '../../wire/message/envelope';
 import {
+  Envelope,
+  maxNameBytes,
   encodeHubMessage,
   HubMessageError,
   hubMessageType,
@@ -8,10 +9,10 @@ import {
 import {
   skipSpace,
   skipValue,
-  stringAt,
+  readString,
   stringMember,
   walk,
-  objectIn,
+  parseObject,
 } from '../../wire/message/jsonScan';
 import {
   MessagePackExtension,
@@ -31,7 +32,7 @@ import {
   mapHead,
 } from '../../wire/message/messagePack';
 import { itemDigits, itemKey } from '../../wire/message/messageLayout';
-import type { ByteRest } from '../../wire/socket/frameReader';
+import type { PendingBytes } from '../../wire/socket/frameReader';
 import { opcode } from '../../wire/socket/frame';
 import { toInt64, ServerProtocol } from './serverProtocol';
 import {
@@ -49,7 +50,7 @@ const messageTail = Buffer.from('}\x1e');
 export class JsonProtocol extends ServerProtocol {
   readonly name = 'json';
 
-  messageEnd(_rest: ByteRest | undefined, data: Buffer, start: number): number | 'incomplete' {
+  messageEnd(_rest: PendingBytes | undefined, data: Buffer, start: number): number | 'incomplete' {
     const separator = data.indexOf(recordSeparator, start);
     return separator < 0 ? 'incomplete' : separator + 1;
   }
@@ -90,7 +91,7 @@ export class JsonProtocol extends ServerProtocol {
   }
 
   text(value: Buffer): string | undefined {
-    return value[0] === quote ? stringAt(value, 0, value.length) : undefined;
+    return value[0] === quote ? readString(value, 0, value.length) : undefined;
   }
 
   member(dictionary: Buffer, key: string): string | undefined {
@@ -174,7 +175,7 @@ function readMember(message: Envelope, key: string, start: number, end: number):
       return true;
     case 'error':
       if (bytes[start] !== quote) return false;
-      message.error = stringAt(bytes, start, end);
+      message.error = readString(bytes, start, end);
       return true;
     default:
       return true;
@@ -182,7 +183,7 @@ function readMember(message: Envelope, key: string, start: number, end: number):
 }
 
 const nameAt = (bytes: Buffer, start: number, end: number): string | undefined =>
-  bytes[start] === quote && end - start <= maxNameBytes ? stringAt(bytes, start, end) : undefined;
+  bytes[start] === quote && end - start <= maxNameBytes ? readString(bytes, start, end) : undefined;
 
 function readStreamIds(message: Envelope, start: number, end: number): boolean {
   const { bytes } = message;
@@ -221,7 +222,7 @@ class MessagePackProtocol extends ServerProtocol {
   readonly name = 'messagepack';
 
   messageEnd(
-    rest: ByteRest | undefined,
+    rest: PendingBytes | undefined,
     data: Buffer,
     start: number,
     maxBytes: number,
@@ -337,7 +338,7 @@ const maxShown = 64;
 
 /** @returns the protocol, or the refusal in the words of ASP.NET Core */
 export function negotiateProtocol(text: string, carriesBinary: boolean): ServerProtocol | string {
-  const { protocol, version } = objectIn(text) ?? {};
+  const { protocol, version } = parseObject(text) ?? {};
   if (typeof protocol !== 'string' || !Number.isInteger(version)) return handshakeFailed;
   const shown = protocol.slice(0, maxShown);
   const spoken = findProtocol(protocol.toLowerCase());

@@ -1,7 +1,6 @@
 import { callbacks } from '../../base/message';
-import type { Envelope } from '../../wire/message/envelope';
-import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
-import type { ByteRest } from '../../wire/socket/frameReader';
+import { type Envelope, hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
+import type { PendingBytes } from '../../wire/socket/frameReader';
 import { opcode, serverHeaderLength } from '../../wire/socket/frame';
 
 /** Undefined outside of the range of a .NET `long`. */
@@ -43,7 +42,7 @@ export abstract class ServerProtocol {
 
   /** End in `data` of the message that begins with `rest` and goes on at `start`. */
   abstract messageEnd(
-    rest: ByteRest | undefined,
+    rest: PendingBytes | undefined,
     data: Buffer,
     start: number,
     maxBytes: number,

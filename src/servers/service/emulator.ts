@@ -9,8 +9,8 @@ import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptio
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';
 import { signToken } from '../../wire/connect/accessTokens';
-import { isNestedTooDeep, objectIn } from '../../wire/message/jsonScan';
-import { decoded } from '../../wire/socket/proxy';
+import { isNestedTooDeep, parseObject } from '../../wire/message/jsonScan';
+import { decodeOrKeep } from '../../wire/socket/proxy';
 import { connectionLimit, connectRateLimit } from '../../base/serviceTraits';
 
 /** The public key of Microsoft's emulator. */
@@ -248,7 +248,7 @@ export class TokenCheck {
 }
 
 function readClaims(payload: Uint8Array): TokenOutcome {
-  const claims = objectIn(new TextDecoder().decode(payload));
+  const claims = parseObject(new TextDecoder().decode(payload));
   if (claims === undefined) return refused(malformed);
   const { exp } = claims;
   // `nbf` and `iat` are written by the libraries, and not looked at by the services.
@@ -280,7 +280,8 @@ function isAudience(audience: string, url: string): boolean {
   if (asked.port !== '' && asked.port !== own.port) return false;
   const [askedPath, ownPath] = [segments(asked), segments(own)];
   if (askedPath.length !== ownPath.length) return false;
-  if (askedPath.some((part, index) => decoded(part) !== decoded(ownPath[index]!))) return false;
+  if (askedPath.some((part, index) => decodeOrKeep(part) !== decodeOrKeep(ownPath[index]!)))
+    return false;
   const ownQuery = own.searchParams;
   return [...asked.searchParams].every(([name, value]) => ownQuery.getAll(name).includes(value));
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { ConnectFailure, failureOfSocket } from '../../wire/connectFailure';
+import { ConnectFailure, failureFromSocketError } from '../../wire/connectFailure';
 import { SocketAgents } from '../../wire/socket/socket';
 
 export type UpstreamAnswer = UpstreamResponse | { readonly failure: string };
@@ -91,7 +91,7 @@ export class UpstreamHandlers<Handler> {
       const { response, body } = await this.agents.exchange(url, { ...call, ...bounds });
       return { status: response.statusCode ?? 0, headers: response.headers, body };
     } catch (error) {
-      const { errorClass } = failureOfSocket(error);
+      const { errorClass } = failureFromSocketError(error);
       if (errorClass === 'timeout' && error instanceof ConnectFailure)
         return { failure: `The upstream handler did not answer within ${timeoutMs / 1000} s.` };
       if (error instanceof ConnectFailure) return { failure: long };

@@ -9,7 +9,7 @@ import { AccessTokens } from '../../wire/connect/accessTokens';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { RestCalls, type RestReceiver, type ServiceFailure } from '../../wire/rest/restCalls';
-import { codecOf } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/codecOf';
 import {
   listenOnLoopback,
   loopbackHost,
@@ -114,7 +114,7 @@ async function answerHubEvent(
 ): Promise<Answer> {
   if (header('x-asrs-category') !== 'messages') return { status: 200 };
   const contentType = header('content-type');
-  const codec = codecOf(contentType.includes('msgpack') ? 'messagepack' : 'json');
+  const codec = codecForProtocol(contentType.includes('msgpack') ? 'messagepack' : 'json');
   const invocation = invocationIn(codec, body);
   if (invocation === undefined) return { status: 400 };
   const deed = actionFor(invocation, header('x-asrs-connection-id'));
@@ -164,7 +164,9 @@ function actionFor(
     case 'deliver': {
       const receiver = receiverOf(action, first, connectionId);
       const message = { target: callbacks.recordLatency, arguments: args };
-      return receiver && ((calls) => calls.sent(receiver, Buffer.from(JSON.stringify(message))));
+      return (
+        receiver && ((calls) => calls.sendAndWait(receiver, Buffer.from(JSON.stringify(message))))
+      );
     }
     case 'id':
       return action.by === 'result' ? { result: connectionId } : undefined;

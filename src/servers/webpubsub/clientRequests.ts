@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
 import {
-  subprotocolNamed,
+  findSubprotocol,
   type ClientMessage,
   type SendToGroup,
   type WireId,
@@ -80,7 +80,7 @@ export async function authorizeConnect(
 
 function admissionOf(claims: TokenClaims, offered: readonly string[]): Admission {
   const [userId] = stringClaims(claims['sub']);
-  const subprotocol = offered.length === 1 ? subprotocolNamed(offered[0]!) : undefined;
+  const subprotocol = offered.length === 1 ? findSubprotocol(offered[0]!) : undefined;
   return {
     userId,
     roles: stringClaims(claims['role']),
@@ -149,7 +149,7 @@ function changedBy(body: Buffer, own: Admission, offered: readonly string[]): Ad
     roles: Array.isArray(roles) ? stringClaims(roles) : own.roles,
     groups: wanted.filter(isGroupName),
     protocolName: chosen ?? own.protocolName,
-    subprotocol: chosen === undefined ? own.subprotocol : subprotocolNamed(chosen),
+    subprotocol: chosen === undefined ? own.subprotocol : findSubprotocol(chosen),
   };
 }
 

@@ -5,7 +5,7 @@ import { ExpectedError } from '../../base/expectedError';
 import {
   type ClientMessage,
   type Payload,
-  subprotocolNamed,
+  findSubprotocol,
 } from '../../wire/webpubsub/pubSubMessage';
 import {
   loopbackHost,
@@ -161,7 +161,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     const client = this.hub(hub).clients.get(id);
     const token = query.get('awps_reconnection_token') ?? '';
     const [name = ''] = offered;
-    const subprotocol = subprotocolNamed(name);
+    const subprotocol = findSubprotocol(name);
     const mayRecover = client?.canRecover(token, subprotocol) === true;
     if (subprotocol !== undefined) this.chosen.set(upgrade.request, name);
     this.accept(upgrade, (accepted) => {

@@ -14,13 +14,13 @@ import {
 import { formatCount } from '../../base/units';
 import { renewalLeadMs } from '../../wire/connect/signingKey';
 import {
-  classOfStatus,
+  errorClassForStatus,
   ConnectFailure,
-  failureOfRequest,
+  failureFromRequestError,
   shownError,
   shownUrl,
 } from '../../wire/connectFailure';
-import { objectIn } from '../../wire/message/jsonScan';
+import { parseObject } from '../../wire/message/jsonScan';
 import { SocketAgents } from '../../wire/socket/socket';
 import { jwtExpiryMs, type IdentityCalls, type TargetContext } from '../target';
 import type { IdentityRequest } from './resolveIdentities';
@@ -236,12 +236,12 @@ export class IdentityCaller implements IdentityCalls {
       const { response, body: answer } = await agents.exchange(url, question);
       const { statusCode: status = 0 } = response;
       if (status >= 200 && status <= 299) return answer.toString('utf8');
-      const errorClass = classOfStatus(status, 'request');
+      const errorClass = errorClassForStatus(status, 'request');
       const known = errorClass === 'request' ? 'identity' : errorClass;
       const text = `${shownUrl(url.href)} answered ${status}`;
       throw new (status >= 500 ? Unavailable : ConnectFailure)(known, text);
     } catch (error) {
-      throw failureOfRequest(error, 'request', url, signal.aborted);
+      throw failureFromRequestError(error, 'request', url, signal.aborted);
     }
   }
 }
@@ -290,7 +290,7 @@ function rowIn(answer: string, nowMs: number): IdentityRow {
     if (text === '' || /\s/.test(text)) throw noToken('is not a single token');
     return { values: { token: text }, expiresMs: jwtExpiryMs(text) };
   }
-  const values = objectIn(text) as Row | undefined;
+  const values = parseObject(text) as Row | undefined;
   if (values === undefined) throw noToken('begins like JSON, but is not JSON');
   const name = tokenNames.find((each) => typeof values[each] === 'string' && values[each] !== '');
   if (name === undefined) throw noToken(`has no ${tokenNames.join(', ')}`);

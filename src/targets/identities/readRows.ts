@@ -3,7 +3,7 @@ import { parse, CsvError } from 'csv-parse/sync';
 import { ExpectedError } from '../../base/expectedError';
 import type { Row } from '../../base/personalText';
 import { safeExcerpt } from '../../scenario/text/words';
-import { objectIn } from '../../wire/message/jsonScan';
+import { parseObject } from '../../wire/message/jsonScan';
 
 /** Bounds of a file: rows are copied to each worker. */
 export const mostFileBytes = 16 * 1024 * 1024;
@@ -90,7 +90,7 @@ function jsonRows(file: string, text: string): Row[] {
     const line = at + 1;
     if (source.length > mostRowBytes)
       throw wrong(file, `line ${line} is longer than ${mostRowBytes / 1024} KB.`);
-    const row = objectIn(source) as Row | undefined;
+    const row = parseObject(source) as Row | undefined;
     if (row === undefined)
       throw wrong(file, `line ${line} is not a JSON object, such as {"user":"ann"}.`);
     columns ??= Object.keys(row);

@@ -7,7 +7,7 @@ import {
   hideSecrets,
   minSecretLength,
 } from '../../base/secrets';
-import { decoded } from '../../wire/socket/proxy';
+import { decodeOrKeep } from '../../wire/socket/proxy';
 
 /**
  * How a server may say a secret back: as it came, escaped, its words, the values of a cookie or form, user and password of
@@ -23,7 +23,7 @@ export function secretForms(values: readonly string[]): string[] {
     const both = [login, login.slice(0, Math.max(0, colon)), login.slice(colon + 1)];
     return [value, ...value.split(/\s+/), ...members, ...both];
   });
-  const all = forms.flatMap((form) => [form, encodeURIComponent(form), decoded(form)]);
+  const all = forms.flatMap((form) => [form, encodeURIComponent(form), decodeOrKeep(form)]);
   return [...new Set(all)].filter((form) => form.length >= minSecretLength);
 }
 

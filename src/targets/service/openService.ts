@@ -20,7 +20,7 @@ import { isServerless } from '../../scenario/check/checkService';
 import type { AppServerOptions } from '../../servers/appServer/appServer';
 import { findUseCase } from '../../usecases/registry';
 import { needsApplication } from '../../usecases/useCase';
-import { hostsBeyond, isLoopback } from '../../wire/socket/isLoopback';
+import { remoteHosts, isLoopback } from '../../wire/socket/hosts';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import { assertHostsAllowed, resolveEndpoint, endpointSecrets } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
@@ -61,7 +61,7 @@ async function openByTokens(
   const echoes = scenario.entries.some(({ name }) => needsApplication(findUseCase(name)!));
   const needsUpstream = appServers === 'none' ? echoes : isOurs;
   const { clientEndpoint, serverEndpoint } = connection;
-  if (needsUpstream && isOurs && hostsBeyond([clientEndpoint, serverEndpoint]).length > 0) {
+  if (needsUpstream && isOurs && remoteHosts([clientEndpoint, serverEndpoint]).length > 0) {
     // A service elsewhere could never reach it; what a reference holds is not known when the file is read.
     const message = upstreamProblem(scenario.upstream);
     if (message !== undefined) throw new ExpectedError('upstream', message);
@@ -167,7 +167,7 @@ async function enterService(
   const hub = { kind, hub: hubName, audience, restUrl: placeOf(serverEndpoint) };
   const secrets = endpointSecrets(resolved, scenario);
   const url = `${clients} (hub ${scenario.hub})`;
-  const hosts = hostsBeyond([clientEndpoint, serverEndpoint]);
+  const hosts = remoteHosts([clientEndpoint, serverEndpoint]);
   const opened = {
     kind: 'connectionString',
     secrets,

@@ -1,22 +1,28 @@
 /**
- * The hub protocol of ASP.NET SignalR in the words of ASP.NET Core's, so that everything above the wire stays
- * the same. A frame is one JSON object: what the hub calls comes in a list of messages, an answer is a frame of its own.
- * Source: the clients and the server of SignalR/SignalR, `HubInvocation`, `HubResult`, `HubResponse` and `PersistentResponse`.
+ * Translates the hub protocol of ASP.NET SignalR to that of ASP.NET Core. A frame is one JSON object: a list of calls
+ * from the hub, or one completion. Source: the clients and the server of SignalR/SignalR, `HubInvocation`,
+ * `HubResult`, `HubResponse` and `PersistentResponse`.
  */
 import { opcode } from '../socket/frame';
-import { isAt, jsonCodec, type ArgumentsAt, type HubCodec, type Span } from '../message/hubCodec';
+import {
+  startsWithAt,
+  jsonCodec,
+  type ArgumentsAt,
+  type HubCodec,
+  type Span,
+} from '../message/hubCodec';
 import {
   HubMessageError,
   hubMessageType,
-  jsonObject,
-  textIn,
+  parseJsonObject,
+  readUtf8,
   type Completion,
   type HubMessage,
 } from '../message/hubMessage';
-import { skipSpace, skipValue, stringAt, walk, type JsonObject } from '../message/jsonScan';
+import { skipSpace, skipValue, readString, walk, type JsonObject } from '../message/jsonScan';
 import {
   holeDigits,
-  JsonPieces,
+  JsonLayoutBuilder,
   type HoleLengths,
   type MessageLayout,
   type MessageShape,
@@ -31,11 +37,11 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const backslash = 0x5c;
 
-/** How servers begin a frame with messages, up to its cursor, and what usually stands behind that. */
+/** How servers begin a frame with messages, up to its cursor, and what usually follows. */
 const cursorStart = Buffer.from('{"C":"', 'latin1');
 const messagesStart = Buffer.from('","M":[', 'latin1');
 
-// How servers write an answer: a result stands before the id, an error behind it.
+// How servers write a completion: a result stands before the id, an error behind it.
 const idStart = Buffer.from('{"I":"', 'latin1');
 const resultStart = Buffer.from('{"R":', 'latin1');
 const idBehindResult = Buffer.from(',"I":"', 'latin1');
@@ -44,14 +50,13 @@ const resultBehindId = Buffer.from('","R":', 'latin1');
 
 const hubName = Buffer.from('"H"', 'latin1');
 const callName = Buffer.from('"I"', 'latin1');
-/** How a call from the hub begins; its name follows in the server's own case. */
+/** The hub's name follows in the server's own case. */
 const callStart = Buffer.from('{"H":"', 'latin1');
 
 const unreadable = (): HubMessageError => new HubMessageError('a frame is not a JSON object');
 
-/** Where the cursor of a frame begins, and where it ends; −1 where a frame does not look as usual. */
 export function usualCursorEnd(buffer: Buffer, start: number, end: number): number {
-  if (end - start < cursorStart.length || !isAt(buffer, start, cursorStart)) return -1;
+  if (end - start < cursorStart.length || !startsWithAt(buffer, start, cursorStart)) return -1;
   for (let at = start + cursorStart.length; at < end; at++) {
     const byte = buffer[at]!;
     if (byte === quote) return at;
@@ -62,29 +67,28 @@ export function usualCursorEnd(buffer: Buffer, start: number, end: number): numb
 
 export const usualCursorAt = cursorStart.length;
 
-/** Whether a frame whose cursor ends there brings messages and nothing else. */
+/** Whether a frame whose cursor ends there holds messages and nothing else. */
 export const hasMessagesOnly = (buffer: Buffer, cursorEnd: number, end: number): boolean =>
   cursorEnd >= 0 &&
   cursorEnd + messagesStart.length + 2 <= end &&
-  isAt(buffer, cursorEnd, messagesStart) &&
+  startsWithAt(buffer, cursorEnd, messagesStart) &&
   buffer[end - 1] === closeBrace &&
   buffer[end - 2] === closeBracket;
 
-/** Whether a frame is an answer, by its first member: `{"I"` or `{"R"`. */
+/** Whether a frame is a completion: `{"I"` or `{"R"`. */
 export const isAnswer = (buffer: Buffer, start: number): boolean =>
   buffer[start] === openBrace &&
   buffer[start + 1] === quote &&
   (buffer[start + 2] === 0x49 || buffer[start + 2] === 0x52) &&
   buffer[start + 3] === quote;
 
-/** Where the first message in a list begins; −1 in one that is empty, or none. */
 function firstIn(buffer: Buffer, list: number, end: number): number {
   if (list < 0) return -1;
   const first = skipSpace(buffer, list + 1);
   return first < end && buffer[first] === closeBracket ? -1 : first;
 }
 
-/** Where the list of a frame of any form begins; −1 where it has none, or is an answer. @throws HubMessageError */
+/** Where the list of messages begins; −1 where the frame has none, or is a completion. @throws HubMessageError */
 function listIn(buffer: Buffer, start: number, end: number): number {
   const found = { list: -1, answers: false };
   const behind = walkFrame(buffer, start, end, (key, from) => {
@@ -95,7 +99,6 @@ function listIn(buffer: Buffer, start: number, end: number): number {
   return found.answers ? -1 : found.list;
 }
 
-/** Calls `visit` with each member of a frame. @returns −1 when it is no JSON object that fills the range */
 export function walkFrame(
   buffer: Buffer,
   start: number,
@@ -104,18 +107,18 @@ export function walkFrame(
 ): number {
   if (start >= end || buffer[start] !== openBrace) return -1;
   const behind = walk(buffer, start, end, (keyStart, keyEnd, from, to) => {
-    visit(stringAt(buffer, keyStart, keyEnd), from, to);
+    visit(readString(buffer, keyStart, keyEnd), from, to);
   });
   return behind >= 0 && skipSpace(buffer, behind) >= end ? behind : -1;
 }
 
 /**
- * Whether a call in a usual frame is its only message: each begins with a brace, and names its hub under `"H"`, or as
- * progress its call under `"I"`. Where nothing else does, nobody has to look at each byte of a long one.
+ * Whether a call in a usual frame is its only message: each begins with a brace, and has `"H"`, or `"I"` for
+ * progress. So a long one need not be scanned byte by byte.
  */
 function isAlone(buffer: Buffer, start: number, end: number): boolean {
-  if (!isAt(buffer, start, callStart)) return false;
-  // Not cut to the frame, since a view costs more than to read on; the next frame has a brace, too.
+  if (!startsWithAt(buffer, start, callStart)) return false;
+  // Not cut to the frame, since a view costs more than reading on; the next frame has a brace, too.
   const brace = buffer.indexOf(openBrace, start + 1);
   if (brace < 0 || brace >= end) return true;
   const rest = buffer.subarray(brace, end);
@@ -123,8 +126,8 @@ function isAlone(buffer: Buffer, start: number, end: number): boolean {
 }
 
 /**
- * Goes from message to message; a frame without any is one span. A span that is not the last one of its frame is
- * followed by the comma behind it, and no frame begins with one: {@link ClassicState.note} has seen that.
+ * Goes from message to message; a frame without any is one span. A span that is not the last of its frame is followed
+ * by a comma, and no frame begins with one: {@link ClassicState.note} has checked that.
  */
 function find(buffer: Buffer, at: number, end: number, span: Span): void {
   const isInside = buffer[at] === comma;
@@ -138,7 +141,6 @@ function find(buffer: Buffer, at: number, end: number, span: Span): void {
     first = firstIn(buffer, list, end);
     if (isUsual && first >= 0 && isAlone(buffer, first, end)) {
       span.start = first;
-      // Behind it are the ends of the list and of the frame.
       span.end = end - 2;
       span.next = end;
       return;
@@ -159,37 +161,36 @@ function find(buffer: Buffer, at: number, end: number, span: Span): void {
   span.next = buffer[next] === comma ? next : end;
 }
 
-/** Where a stamp stands that is the id of a usual answer without an error. */
 function answeredStamp(buffer: Buffer, start: number, end: number): number {
   const { length } = idStart;
   if (end - start < length + stampLength + answerEnd.length) return -1;
-  if (isAt(buffer, start, idStart)) {
+  if (startsWithAt(buffer, start, idStart)) {
     const behind = start + length + stampLength;
-    const isOver = behind + answerEnd.length === end && isAt(buffer, behind, answerEnd);
-    const hasResult = behind + resultBehindId.length < end && isAt(buffer, behind, resultBehindId);
+    const isOver = behind + answerEnd.length === end && startsWithAt(buffer, behind, answerEnd);
+    const hasResult =
+      behind + resultBehindId.length < end && startsWithAt(buffer, behind, resultBehindId);
     return isOver || hasResult ? start + length : -1;
   }
   const at = end - answerEnd.length - stampLength;
   const before = at - idBehindResult.length;
   return before > start + resultStart.length &&
-    isAt(buffer, start, resultStart) &&
-    isAt(buffer, before, idBehindResult) &&
-    isAt(buffer, end - answerEnd.length, answerEnd)
+    startsWithAt(buffer, start, resultStart) &&
+    startsWithAt(buffer, before, idBehindResult) &&
+    startsWithAt(buffer, end - answerEnd.length, answerEnd)
     ? at
     : -1;
 }
 
 const unaskedLength = idStart.length + holeDigits.sequence + answerEnd.length;
 
-/** Whether it says only that a call is done whose sender did not ask. */
+/** Whether it is the completion of a call whose sender did not want one. */
 function isUnasked(buffer: Buffer, start: number, end: number): boolean {
-  if (end - start !== unaskedLength || !isAt(buffer, start, idStart)) return false;
+  if (end - start !== unaskedLength || !startsWithAt(buffer, start, idStart)) return false;
   for (let at = start + idStart.length; at < end - answerEnd.length; at++)
     if (buffer[at]! < 0x30 || buffer[at]! > 0x39) return false;
   return true;
 }
 
-/** A text, or a number where a server hands ids on as a browser has sent them. */
 function idOf({ I: id }: JsonObject): string | undefined {
   if (typeof id === 'number') return String(id);
   return typeof id === 'string' ? id : undefined;
@@ -206,13 +207,11 @@ function completionIn(fields: JsonObject, invocationId: string): Completion {
 function messageOf(fields: JsonObject): HubMessage | undefined {
   const { H: hub, M: method, A: args, P: progress } = fields;
   const id = idOf(fields);
-  // Who reports progress is not done.
   if (progress !== undefined && progress !== null) return undefined;
   if (id !== undefined) return completionIn(fields, id);
   if (hub === undefined && method === undefined) {
     return Object.keys(fields).length === 0 ? { type: hubMessageType.ping } : undefined;
   }
-  // What is left of a frame is its list, and empty: its messages are spans of their own.
   if (Array.isArray(method)) return undefined;
   if (typeof hub !== 'string' || typeof method !== 'string')
     throw new HubMessageError('a call of the hub has no method');
@@ -220,9 +219,8 @@ function messageOf(fields: JsonObject): HubMessage | undefined {
   return { type: hubMessageType.invocation, target: method, arguments: args };
 }
 
-/** What a hub is called with: an id in any case, since servers answer every call. */
 function layoutFor(hub: string, shape: MessageShape, lengths: HoleLengths): MessageLayout {
-  const pieces = new JsonPieces(lengths);
+  const pieces = new JsonLayoutBuilder(lengths);
   pieces.raw(`{"H":${JSON.stringify(hub)},"M":${JSON.stringify(shape.method)},"A":[`);
   pieces.list(shape.arguments);
   pieces.raw('],"I":"');
@@ -238,15 +236,15 @@ function encodeFor(hub: string, message: HubMessage): Buffer {
   return Buffer.from(JSON.stringify({ H: hub, M: target, A: args, I: invocationId }), 'utf8');
 }
 
-/** A hub has its name in the server's own case, so that only what stands around it is always the same. */
+/** Only what surrounds the hub's name is always the same. */
 function argumentsAt(target: string): ArgumentsAt {
   const behindHub = Buffer.from(`","M":${JSON.stringify(target)},"A":[`, 'utf8');
   return (buffer, start, end) => {
-    if (!isAt(buffer, start, callStart)) return -1;
+    if (!startsWithAt(buffer, start, callStart)) return -1;
     let at = start + callStart.length;
     while (at < end && buffer[at] !== quote) at++;
     const from = at + behindHub.length;
-    return from <= end && isAt(buffer, at, behindHub) ? from : -1;
+    return from <= end && startsWithAt(buffer, at, behindHub) ? from : -1;
   };
 }
 
@@ -261,7 +259,9 @@ export const classicCodec = (hub: string): HubCodec => ({
   answeredStamp,
   find,
   read: (buffer, start, end) =>
-    isUnasked(buffer, start, end) ? undefined : messageOf(jsonObject(textIn(buffer, start, end))),
+    isUnasked(buffer, start, end)
+      ? undefined
+      : messageOf(parseJsonObject(readUtf8(buffer, start, end))),
   encode: (message) => encodeFor(hub, message),
   textBytes: jsonCodec.textBytes,
   layout: (shape, lengths) => layoutFor(hub, shape, lengths),

@@ -4,26 +4,32 @@ import { RecoverableConnection, recoveryAttemptMs } from '../hub/recoverableConn
 import { ConnectFailure, shownText } from '../connectFailure';
 import { EventStreamInput, PollInput, type InputOwner } from '../http/httpInput';
 import { maximumBatchBytes } from '../http/httpConnection';
-import { ask } from '../http/negotiationRequest';
-import { Outbox, type OutboxOwner } from '../http/outbox';
+import { sendWholeRequest } from '../http/negotiationRequest';
+import { Outbox, type OutboxOwner } from '../http/httpChannel';
 import type { HubMessage } from '../message/hubMessage';
-import { objectIn, skipSpace } from '../message/jsonScan';
+import { parseObject, skipSpace } from '../message/jsonScan';
 import { Cookies } from '../socket/cookies';
 import { clientFrame } from '../socket/frame';
 import type { SocketAgents } from '../socket/socket';
 import type { ClassicTerms } from './classicNegotiation';
-import { ClassicRequests, type ClassicPlace } from './classicRequests';
-import { ClassicState, type FrameNews } from './classicState';
+import {
+  ClassicRequests,
+  type ClassicPlace,
+  ClassicState,
+  type FrameControl,
+} from './classicState';
 
-/** Pause between two tries to come back, as in the official clients. */
+/** As in the official clients. */
 const retryMs = 2000;
-/** A poll that waits so long after the connection was lost has reached the server, as in the official clients. */
+/** A poll that waits this long after a loss has reached the server, as in the official clients. */
 const pollIsThereMs = 5000;
 const abortMs = 2000;
-/** What keeping a frame takes besides its bytes: many short ones have a bound, too. */
+/** What keeping a frame takes besides its bytes: many short ones are limited, too. */
 const keptFrameBytes = 256;
 
-/** A frame brings several messages, over each transport: servers put ten into one, and 5,000 into the answer to a poll. */
+/**
+ * A frame holds several messages over each transport: servers put ten into one, and 5,000 into a response to a poll.
+ */
 const ofBatches = (options: Opening['options']): Opening['options'] => ({
   ...options,
   maximumMessageBytes: Math.max(maximumBatchBytes, options.maximumMessageBytes),
@@ -37,10 +43,9 @@ interface Early {
 }
 
 /**
- * A client of a hub of ASP.NET SignalR. It says that it has started once the server's first message is there, and comes
- * back over another request when it loses one, from the message on that it has read last: the owner sees one
- * connection. Source: the clients of SignalR/SignalR, `TransportInitializationHandler`, `ClientTransportBase` and
- * those of the three transports.
+ * A client of a hub of ASP.NET SignalR. It sends `start` after the server's first message, and after a loss continues
+ * from the last message it read. Source: the clients of SignalR/SignalR, `TransportInitializationHandler`,
+ * `ClientTransportBase` and those of the three transports.
  */
 export class ClassicConnection extends RecoverableConnection implements InputOwner, OutboxOwner {
   readonly connectionId: string | undefined;
@@ -53,7 +58,6 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
   private readonly signal: AbortSignal;
   private input: EventStreamInput | PollInput | undefined;
   private readonly outbox: Outbox | undefined;
-  /** What came before the server had answered that the connection has started. */
   private early: Early[] = [];
   private earlyBytes = 0;
 
@@ -122,7 +126,6 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     if (outbox === undefined) inBackground(this.abort());
     else {
       outbox.end();
-      // Nobody waits for it: the process may end before.
       setTimeout(() => outbox.destroy(), abortMs).unref();
     }
   }
@@ -133,16 +136,12 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     this.outbox?.destroy();
   }
 
-  // What comes over a WebSocket.
-
   received(socket: HubConnection, buffer: Buffer, start: number, end: number, bytes: number): void {
-    // A pong of WebSockets is empty.
+    // A WebSocket pong is empty.
     if (start === end) this.deliver(buffer, start, end, bytes);
     else this.take(buffer, start, end, bytes);
     socket.closeReason = this.closeReason;
   }
-
-  // What comes over a stream of events or as answers to polls.
 
   onReady(): void {
     if (this.state === 'recovering') this.resume();
@@ -152,7 +151,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
   beforePoll(buffer: Buffer, start: number, end: number): number {
     let delayMs = 0;
     this.guarded(() => {
-      this.requests.receiving = 'poll';
+      this.requests.nextCommand = 'poll';
       delayMs = this.note(buffer, skipSpace(buffer, start), end)?.pollDelayMs ?? 0;
     });
     return this.stopped ? -1 : delayMs;
@@ -160,7 +159,6 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
 
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void {
     this.guarded(() => {
-      // The answer to a poll was looked at before.
       if (this.input instanceof PollInput)
         this.deliver(buffer, Math.min(end, skipSpace(buffer, start)), end, wireBytes);
       else if (!isGreeting(buffer, start, end)) this.take(buffer, start, end, wireBytes);
@@ -184,12 +182,11 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     this.fail(failure);
   }
 
-  /** Opens a socket, a stream or a poll, for the first time or to come back. */
   private begin({ signal, stopwatch }: Pick<Opening, 'signal' | 'stopwatch'>): void {
     const { endpoint, requests } = this;
     const { transport } = endpoint;
     if (transport === undefined) {
-      const where = { ...requests.where, url: requests.url(requests.receiving) };
+      const where = { ...requests.where, url: requests.url(requests.nextCommand) };
       this.openSocket(where, { signal, stopwatch });
       return;
     }
@@ -201,7 +198,6 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     this.input.open(stopwatch);
   }
 
-  /** The reader of WebSockets guards itself. */
   private guarded(work: () => void): void {
     try {
       work();
@@ -216,8 +212,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     this.deliver(buffer, from, end, wireBytes);
   }
 
-  /** Takes note of a frame, and does what it orders. @throws HubMessageError */
-  private note(buffer: Buffer, start: number, end: number): FrameNews | undefined {
+  private note(buffer: Buffer, start: number, end: number): FrameControl | undefined {
     const news = start < end ? this.memory.note(buffer, start, end) : undefined;
     if (news === undefined) return undefined;
     if (news.error !== undefined)
@@ -226,7 +221,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
       this.drop('closed', 'the server ordered the connection to end (D: 1)');
     else if (news.reconnects) {
       this.closeReason = 'the server ordered the connection to come back (T: 1)';
-      this.requests.receiving = 'reconnect';
+      this.requests.nextCommand = 'reconnect';
     }
     if (news.initialized && this.state === 'connecting') inBackground(this.start());
     return news;
@@ -243,12 +238,12 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
     }
   }
 
-  /** Says that the connection has started: only then the hub gets to know of it. */
+  /** Only then the hub's OnConnected runs. */
   private async start(): Promise<void> {
     clearTimeout(this.timer);
     this.state = 'handshaking';
     try {
-      const fields = objectIn(await this.sendCommand('start', 'GET', this.signal));
+      const fields = parseObject(await this.sendCommand('start', 'GET', this.signal));
       if (this.stopped) return;
       if (fields?.['Response'] !== 'started')
         throw new ConnectFailure('handshake', 'the server did not answer start with "started"');
@@ -271,10 +266,12 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
   ): Promise<string> {
     const { headers, accessToken, cookies = new Cookies() } = this.requests.where;
     const question = { method, url: this.requests.url(command), what: command };
-    return (await ask(question, { headers, accessToken, cookies }, this.agents, signal)).body;
+    return (
+      await sendWholeRequest(question, { headers, accessToken, cookies }, this.agents, signal)
+    ).body;
   }
 
-  /** The server would wait for a client that only closes its socket. What comes of it no longer matters. */
+  /** Otherwise the server would wait for the client to come back. Errors do not matter. */
   private async abort(): Promise<void> {
     try {
       await this.sendCommand('abort', 'POST', AbortSignal.timeout(abortMs));
@@ -291,7 +288,7 @@ export class ClassicConnection extends RecoverableConnection implements InputOwn
   }
 
   protected override pipeLost(failure: ConnectFailure): void {
-    if (this.state === 'open') this.requests.receiving = 'reconnect';
+    if (this.state === 'open') this.requests.nextCommand = 'reconnect';
     super.pipeLost(failure);
   }
 

@@ -8,37 +8,32 @@ import {
   negotiationFailure,
   redirectedHub,
   type Negotiation,
-  type NegotiationForm,
+  type NegotiationProtocol,
 } from '../http/negotiationRequest';
-import { objectIn, type JsonObject } from '../message/jsonScan';
+import { parseObject, type JsonObject } from '../message/jsonScan';
 
-/** What a server grants a connection when it negotiates. */
 export interface ClassicTerms {
-  /** Says in each request whose it is. */
   readonly connectionToken: string;
-  /** Silence after which a client looks for another socket; absent where the server sends no keep-alives. */
+  /** Silence after which a client reconnects; absent where the server sends no keep-alives. */
   readonly silenceMs?: number;
-  /** How long a lost client may come back. */
+  /** How long a lost client may reconnect. */
   readonly disconnectMs: number;
-  /** Within which a transport has to bring the first message; 0 for no limit. */
+  /** For the first message over a transport; 0 for no limit. */
   readonly transportConnectMs: number;
   /** How long a server holds a poll. */
   readonly pollMs: number;
 }
 
-/** The newest one that official clients speak; servers answer with the newest that both know. */
+/** The newest one of the official clients; servers answer with the newest that both know. */
 const clientProtocol = '2.1';
 const oldest = 1.4;
 const newest = 2.1;
-/** Since when servers redirect. */
 const redirectsSince = 2;
 
-/** A token holds an id, and the name of a user, encrypted. */
 const longestToken = 8192;
 
 const connectionData = (hub: string): string => JSON.stringify([{ Name: hub }]);
 
-/** Adds a command to the URL of the server, with what is in each request. */
 export function requestUrl(server: URL, command: string, hub: string): URL {
   const url = new URL(server);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${command}`;
@@ -47,19 +42,19 @@ export function requestUrl(server: URL, command: string, hub: string): URL {
   return url;
 }
 
-export const classicNegotiation = (hub: string): NegotiationForm<ClassicTerms> => ({
+export const classicNegotiation = (hub: string): NegotiationProtocol<ClassicTerms> => ({
   method: 'GET',
   urlOf: (server) => requestUrl(server, 'negotiate', hub),
   read: readClassicNegotiation,
 });
 
-/** @throws ConnectFailure when the answer is unusable, or refuses */
+/** @throws ConnectFailure when the response is unusable, or refuses */
 export function readClassicNegotiation(
   body: string,
   endpoint: Endpoint,
   server: URL,
 ): Negotiation<ClassicTerms> {
-  const fields = objectIn(body);
+  const fields = parseObject(body);
   if (fields === undefined)
     throw negotiationFailure(
       'the answer is not a JSON object; is this a server of ASP.NET SignalR?',
@@ -74,7 +69,6 @@ export function readClassicNegotiation(
     if (typeof error === 'string' && error !== '') throw negotiationFailure(shownText(error));
     if (typeof to === 'string' && to !== '') {
       const url = redirectedHub(endpoint, server, to);
-      // The query of a redirect takes the place of the target's.
       if (url.search === '') url.search = server.search;
       return { url, isFinal: false, ...(typeof token === 'string' && { accessToken: token }) };
     }
@@ -108,13 +102,11 @@ function versionIn({ ProtocolVersion: said }: JsonObject): number {
 
 const longestSeconds = 24 * 3600;
 
-/** Seconds as milliseconds; `otherwise` where the server says nothing that can be used. */
 function msOf(value: unknown, otherwise: number): number {
   const isUsable = typeof value === 'number' && value >= 0 && value <= longestSeconds;
   return 1000 * (isUsable ? value : otherwise);
 }
 
-/** Defaults of the servers where they leave a time out. */
 function timesIn(fields: JsonObject): Omit<ClassicTerms, 'connectionToken'> {
   const { KeepAliveTimeout: silence } = fields;
   return {
@@ -125,23 +117,17 @@ function timesIn(fields: JsonObject): Omit<ClassicTerms, 'connectionToken'> {
   };
 }
 
-/** Where clients of ASP.NET SignalR connect to, by the URL that a scenario has. */
-
-/** What the official clients put behind the URL that they are given. */
+/** The official clients append it to the server's URL. */
 const clientPath = 'signalr';
 
 interface HubUnder {
   /** `http(s)://host/…/signalr`, with the query of the target. */
   readonly base: string;
-  /** Name of the hub; empty where the target names none. */
   readonly hub: string;
 }
 
-/**
- * Splits a target at its last `/` into the URL of the server and the name of the hub, as the Azure SignalR
- * benchmark does.
- */
-export function hubUnder(target: string): HubUnder {
+/** Splits a target at its last `/` into server and hub name, as the Azure SignalR benchmark does. */
+export function splitHubUrl(target: string): HubUnder {
   const url = new URL(target);
   const at = url.pathname.lastIndexOf('/');
   const hub = decodeURIComponent(url.pathname.slice(at + 1));

@@ -2,31 +2,30 @@ import { SignJWT } from 'jose';
 import type { ServiceAccess, ServicePass } from '../../base/endpoint';
 import { services, type ClientPermission } from '../../base/serviceTraits';
 
-/** A token is signed anew this long before its end, so that clocks may differ. */
+/** A token is signed anew this long before it expires, since clocks may differ. */
 const renewS = 300;
 const maximumReusable = 100_000;
 
-/** User id under which a connection of the run is known to the service; the run's id keeps concurrent runs apart. */
-export const userOf = (runId: number, index: number): string =>
+/** User id of a connection at the service; the run's id keeps concurrent runs apart. */
+export const userIdOf = (runId: number, index: number): string =>
   `user_${runId.toString(16)}_${index}`;
 
 type Claims = Readonly<Record<string, unknown>>;
 
 export interface ClientTokens {
-  /** Whether the service is asked for each token, which takes time. */
+  /** Whether the service issues each token, which takes time. */
   readonly areIssued: boolean;
   /** @throws ConnectFailure when the service does not issue it; `timeout` when the signal aborts */
   forClient(index: number, signal: AbortSignal): Promise<string>;
 }
 
 /**
- * The access tokens of one hub. With an access key they are signed here; an application that has signed in
- * shows its own token, and signs those of clients with a key that was lent. Sources: "Azure SignalR service
- * data plane REST API", heading "Authentication"; "Generate client access URL for Azure Web PubSub".
+ * The access tokens of one hub. With an access key they are signed here; a signed-in application uses its own token,
+ * and signs those of clients with a borrowed key. Sources: "Azure SignalR service data plane REST API", heading
+ * "Authentication"; "Generate client access URL for Azure Web PubSub".
  */
 export class AccessTokens implements ClientTokens {
   readonly areIssued = false;
-  /** Of the clients: what the run needs, for any group. */
   readonly roles: readonly string[];
   private pass: ServicePass;
   private readonly reusable = new Map<
@@ -34,10 +33,6 @@ export class AccessTokens implements ClientTokens {
     { readonly token: string; readonly expiresS: number }
   >();
 
-  /**
-   * @param runId of the plan; without, users are those of no run
-   * @param permissions of the clients, as often as somebody needs them
-   */
   constructor(
     private readonly access: ServiceAccess,
     private readonly runId = 0,
@@ -55,7 +50,7 @@ export class AccessTokens implements ClientTokens {
   }
 
   userOf(index: number): string {
-    return userOf(this.runId, index);
+    return userIdOf(this.runId, index);
   }
 
   forClient(index: number): Promise<string> {
@@ -73,18 +68,16 @@ export class AccessTokens implements ClientTokens {
     return this.sign(`${audience}/server/?hub=${hub}`, { nameid: serverId });
   }
 
-  /** For any client that comes through an app server: they are nobody in particular, and share one. */
+  /** Shared by all clients that come through an app server. */
   forAnybody(claims: Claims): Promise<string> {
     const { kind, hub } = this.access;
     return this.reused(services[kind].clientPath(hub), claims);
   }
 
-  /** The token for calls of a REST path (without query). */
   async forRest(path: string): Promise<string> {
     return 'bearer' in this.pass ? this.pass.bearer : this.reused(path, {});
   }
 
-  /** A token that is signed once for many calls. */
   private async reused(path: string, claims: Claims): Promise<string> {
     const known = this.reusable.get(path);
     if (known !== undefined && known.expiresS - renewS > this.nowS()) return known.token;
@@ -100,15 +93,13 @@ export class AccessTokens implements ClientTokens {
   }
 }
 
-/** Life of a token; HTTP transports show theirs with each request, so a run must not outlive it. */
+/** HTTP transports send the token with each request, so it must outlive a run. */
 export const tokenLifeS = 24 * 3600;
 
 /**
- * Signs an access token: HS256 with the text of the key, which is not decoded although it looks like base64.
- * A key that was lent is named in the header. Sources: "Azure SignalR service data plane REST API", heading
- * "Authenticate via Azure SignalR Service AccessKey"; Azure/azure-signalr, `AuthUtility`.
- *
- * @param nowS seconds since 1970. @param lifeS seconds until it expires
+ * HS256 with the text of the key, which is not decoded although it looks like base64. A borrowed key is named in the
+ * header. Sources: "Azure SignalR service data plane REST API", heading "Authenticate via Azure SignalR Service
+ * AccessKey"; Azure/azure-signalr, `AuthUtility`.
  */
 export async function signToken(
   pass: ServicePass,

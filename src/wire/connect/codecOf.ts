@@ -18,8 +18,8 @@ const codecs: Readonly<Record<Exclude<WireProtocol, 'classic'>, HubCodec>> = {
   webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
-/** @throws Error for ASP.NET SignalR, whose messages name the hub: `codecFor` */
-export function codecOf(protocol: WireProtocol): HubCodec {
+/** @throws Error for ASP.NET SignalR, whose messages name the hub: see `codecFor` */
+export function codecForProtocol(protocol: WireProtocol): HubCodec {
   if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR needs an endpoint');
   return codecs[protocol];
 }

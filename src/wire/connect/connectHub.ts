@@ -1,48 +1,44 @@
-/** The way to a hub: negotiate, tokens and redirects, then a connection of the right kind. */
+/** Connects to a hub: negotiation, tokens, redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
 import {
-  ask,
+  sendWholeRequest,
   maximumRedirects,
   negotiationFailure,
   redirectedHub,
   withQuery,
   type Credentials,
   type Negotiation,
-  type NegotiationForm,
+  type NegotiationProtocol,
 } from '../http/negotiationRequest';
 import { classicCodec } from '../classic/classicCodec';
 import { ClassicConnection } from '../classic/classicConnection';
-import { classicNegotiation, type ClassicTerms, hubUnder } from '../classic/classicNegotiation';
+import { classicNegotiation, type ClassicTerms, splitHubUrl } from '../classic/classicNegotiation';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import type { WireProtocol } from '../../base/message';
 import type { HubCodec } from '../message/hubCodec';
-import { objectIn, type JsonObject } from '../message/jsonScan';
+import { parseObject, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
-import { codecOf } from './codecOf';
-import { PersonalEndpoints, type OwnEndpoint } from './personalEndpoints';
+import { codecForProtocol } from './codecOf';
+import { PersonalEndpoints, type ConnectionEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
 import { Cookies } from '../socket/cookies';
 
 export interface ConnectContext extends ConnectionContext {
   readonly agents: SocketAgents;
-  /** Which of the endpoint's URLs a connection uses; absent: URL i mod count. */
   readonly targetOf?: (index: number) => number;
   readonly open?: OpenConnection;
   readonly tokens?: ClientTokens;
-  /** Absent: made of the endpoint for each connection. */
   readonly personal?: PersonalEndpoints;
 }
 
 export type OpenConnection = (url: string, opening: Opening) => Promise<HubConnection>;
 
-/**
- * Negotiates (if wanted), connects and shakes hands back to back: servers forget ids soon. @throws ConnectFailure
- */
+/** Negotiates and connects without a pause, since servers soon forget connection ids. @throws ConnectFailure */
 export async function connectHub(
   index: number,
   context: ConnectContext,
@@ -67,7 +63,7 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
     tokens === undefined
       ? own.endpoint
       : { ...own.endpoint, accessToken: await tokens.forClient(index, signal) };
-  // An application would ask for the token when its client negotiates.
+  // An application would fetch the token when its client negotiates.
   if (tokens?.areIssued === true) stopwatch?.done('negotiate');
   const url = endpoint.urls[context.targetOf?.(index) ?? index % endpoint.urls.length];
   if (url === undefined) throw new Error('an endpoint needs a URL');
@@ -77,7 +73,7 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
     tokens === undefined && endpoint.accessToken !== undefined
       ? { renewAtMs: own.renewAtMs, again: () => personal.of(index) }
       : undefined;
-  const address = addressOf(endpoint, url);
+  const address = hubAddress(endpoint, url);
   const negotiates = address.hub !== undefined || !endpoint.skipNegotiation;
   const { terms, ...where }: Admission = negotiates
     ? await negotiate(endpoint, address, agents, signal, renewal)
@@ -90,7 +86,6 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
   const { hub } = address;
   if (hub !== undefined) {
     if (terms === undefined) throw new Error('a negotiation that has ended has its terms');
-    // Its hubs know no other codec.
     const { codec = classicCodec(hub) } = options;
     const place = { where, terms, hub, agents };
     return ClassicConnection.open(place, { ...opening, options: { ...options, codec } });
@@ -103,30 +98,27 @@ async function opened(context: ConnectContext, attempt: Attempt): Promise<HubCon
 
 type Admission = Negotiated & { readonly terms?: ClassicTerms };
 
-/** Whom clients ask, and how; without a form: as hubs of ASP.NET Core are asked. */
 interface HubAddress {
   readonly url: string;
   /** Name of a hub of ASP.NET SignalR, which always negotiates. */
   readonly hub?: string;
-  readonly form?: NegotiationForm<ClassicTerms>;
+  readonly form?: NegotiationProtocol<ClassicTerms>;
 }
 
-/** Whom clients of an endpoint ask. */
-export function addressOf({ classic }: Endpoint, target: string): HubAddress {
+export function hubAddress({ classic }: Endpoint, target: string): HubAddress {
   if (classic !== true) return { url: target };
-  const { base, hub } = hubUnder(target);
+  const { base, hub } = splitHubUrl(target);
   return { url: base, hub, form: classicNegotiation(hub) };
 }
 
 const renewalMs = 10_000;
 
-/** How the connection's own token is renewed. */
 interface OwnRenewal {
   readonly renewAtMs: number | undefined;
-  readonly again: () => Promise<OwnEndpoint>;
+  readonly again: () => Promise<ConnectionEndpoint>;
 }
 
-/** Asks the hub for a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
+/** Gets a connection id and follows redirects, HTTP's and SignalR's own. @throws ConnectFailure */
 export async function negotiate(
   endpoint: Endpoint,
   address: HubAddress,
@@ -152,10 +144,15 @@ export async function negotiate(
   };
   for (let redirects = 0; redirects <= maximumRedirects; redirects++) {
     const { method } = form;
-    const answer = await ask({ method, url: form.urlOf(url) }, credentials, agents, signal);
+    const answer = await sendWholeRequest(
+      { method, url: form.urlOf(url) },
+      credentials,
+      agents,
+      signal,
+    );
     if (answer.location !== undefined) {
       const next = redirectedHub(endpoint, url, answer.location);
-      // Credentials were given for one origin; an HTTP redirect must not carry them to another.
+      // Credentials belong to one origin; an HTTP redirect must not carry them to another.
       if (next.origin !== url.origin) credentials = { headers: {}, cookies };
       url = next;
       continue;
@@ -167,10 +164,10 @@ export async function negotiate(
         ...credentials,
         accessToken: said.accessToken,
         renewAtMs: undefined,
-        // With a token of its own that is good now, where it has one.
+        // Negotiates again with the connection's own token, which may be new.
         renew: async () => {
           const asking = own === undefined ? endpoint : (await own.again()).endpoint;
-          return { accessToken: await renewedToken(asking, address, agents) };
+          return { accessToken: await renegotiateToken(asking, address, agents) };
         },
       };
     const { isFinal, connectionId, terms } = said;
@@ -180,7 +177,7 @@ export async function negotiate(
 }
 
 /** Negotiates for a new token only; the connection keeps its id. @throws ConnectFailure */
-export async function renewedToken(
+export async function renegotiateToken(
   endpoint: Endpoint,
   address: HubAddress,
   agents: SocketAgents,
@@ -189,7 +186,7 @@ export async function renewedToken(
   return again.accessToken;
 }
 
-/** @returns the hub to ask next, or where to connect to. @throws ConnectFailure when the answer is unusable */
+/** @throws ConnectFailure when the response is unusable */
 export function readNegotiation(body: string, endpoint: Endpoint, hub: URL): Negotiation {
   const fields = answerFields(body);
   if (typeof fields['error'] === 'string') throw negotiationFailure(shownText(fields['error']));
@@ -211,14 +208,14 @@ function negotiateUrl(hub: URL): URL {
   return url;
 }
 
-const coreNegotiation: NegotiationForm<ClassicTerms> = {
+const coreNegotiation: NegotiationProtocol<ClassicTerms> = {
   method: 'POST',
   urlOf: negotiateUrl,
   read: readNegotiation,
 };
 
 function answerFields(body: string): JsonObject {
-  const fields = objectIn(body);
+  const fields = parseObject(body);
   if (fields === undefined)
     throw negotiationFailure('the answer is not a JSON object; is this the URL of a SignalR hub?');
   if ('ProtocolVersion' in fields)
@@ -250,6 +247,9 @@ function transportsOf(offered: unknown): string[] {
     .filter((name) => typeof name === 'string');
 }
 
-/** The codec of connections to an endpoint: all its hubs have one name where messages name it. */
-export const codecFor = (protocol: WireProtocol, { urls }: Pick<Endpoint, 'urls'>): HubCodec =>
-  protocol === 'classic' ? classicCodec(hubUnder(urls[0]!).hub) : codecOf(protocol);
+/** All hubs of an endpoint have one name where messages name it. */
+export const codecForEndpoint = (
+  protocol: WireProtocol,
+  { urls }: Pick<Endpoint, 'urls'>,
+): HubCodec =>
+  protocol === 'classic' ? classicCodec(splitHubUrl(urls[0]!).hub) : codecForProtocol(protocol);

@@ -1,16 +1,13 @@
-/** Where hubs send their clients: other hosts, or a service. */
-import type { Endpoint } from '../../base/endpoint';
+import { asProbe, type Endpoint } from '../../base/endpoint';
 import { findServiceByHost, defaultService, type AzureService } from '../../base/serviceTraits';
 import { SocketAgents } from '../socket/socket';
-import { ConnectFailure, LeavesHosts } from '../connectFailure';
-import { negotiate, addressOf } from './connectHub';
+import { ConnectFailure, RedirectNotAllowed } from '../connectFailure';
+import { negotiate, hubAddress } from './connectHub';
 import { PersonalEndpoints } from './personalEndpoints';
-import { asProbe } from './probeMark';
 
 /**
- * Hosts that hubs redirect to and that may get no load yet, as an app server with Azure SignalR does: absent in the
- * endpoint, all beyond this machine. Each hub is asked once; what else keeps it from answering is left to the run.
- * @param withinMs time all hubs have together
+ * Hosts outside `allowedHosts` (absent: outside this machine) to which hubs redirect, as app servers with Azure
+ * SignalR do. Each hub is negotiated with once; other failures are left to the run.
  */
 export async function redirectHosts(
   endpoint: Endpoint,
@@ -18,12 +15,12 @@ export async function redirectHosts(
 ): Promise<readonly string[]> {
   const outcomes = await negotiateEach({ allowedHosts: [], ...endpoint }, withinMs);
   const hosts = outcomes.map((outcome) =>
-    outcome instanceof LeavesHosts ? outcome.host : undefined,
+    outcome instanceof RedirectNotAllowed ? outcome.host : undefined,
   );
   return [...new Set(hosts)].filter((host) => host !== undefined);
 }
 
-/** By its host, or the path of its clients where a gateway or an emulator has another host. */
+/** Found by the host, or by the path for clients where a gateway or an emulator has another host. */
 export function serviceBehind(
   negotiated: URL | ConnectFailure | undefined,
 ): { readonly service: AzureService } | undefined {
@@ -35,21 +32,20 @@ export function serviceBehind(
     : undefined;
 }
 
-/** Negotiates once with each hub as the first client does, which opens no connection. @returns where it leads, or why it failed */
+/** Negotiates once with each hub without opening a connection. @returns where it leads, or why it failed */
 export async function negotiateEach(
   endpoint: Endpoint,
   withinMs: number,
 ): Promise<readonly (URL | ConnectFailure)[]> {
   if (endpoint.skipNegotiation) return [];
   const first = await new PersonalEndpoints(endpoint).of(0).catch(() => undefined);
-  // Who cannot be asked for is left to the run.
   if (first === undefined) return [];
   const probing = asProbe(first.endpoint);
   const agents = new SocketAgents(probing, 1);
   const signal = AbortSignal.timeout(Math.ceil(withinMs));
   const outcomeOf = async (url: string): Promise<URL | ConnectFailure> => {
     try {
-      return (await negotiate(probing, addressOf(probing, url), agents, signal)).url;
+      return (await negotiate(probing, hubAddress(probing, url), agents, signal)).url;
     } catch (error) {
       if (error instanceof ConnectFailure) return error;
       throw error;

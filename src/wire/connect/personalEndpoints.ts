@@ -13,26 +13,24 @@ import {
   fillPersonalText,
   type PlaceholderValues,
 } from '../../base/personalText';
-import { NoIdentity } from '../connectFailure';
+import { MissingIdentity } from '../connectFailure';
 import { renewalLeadMs, signingKey } from './signingKey';
 
-/** What one connection opens with. */
-export interface OwnEndpoint {
+export interface ConnectionEndpoint {
   readonly endpoint: Endpoint;
-  /** When its token is to be renewed, milliseconds since 1970; absent: never. */
   readonly renewAtMs?: number;
 }
 
 /** Between two looks for a token that somebody else renews. */
 const shortestWaitMs = 1000;
 
-/** Headers, query and access token of each connection, with its own values; the same for all where nothing is personal. */
+/** Headers, query and access token of each connection with its own values. */
 export class PersonalEndpoints {
   private readonly personal: PersonalEndpoint | undefined;
   private readonly common: Endpoint;
   private readonly signer: RuleSigner | undefined;
   private rows: IdentityRow[] | undefined;
-  /** How often rows have been renewed: what was made of their values before is old. */
+  /** How often rows have been renewed, so that texts made from older values can be replaced. */
   renewals = 0;
 
   constructor(
@@ -48,8 +46,8 @@ export class PersonalEndpoints {
     else this.rows = identities && [...identities.rows];
   }
 
-  /** @throws NoIdentity for one that nobody has given its values */
-  async of(index: number): Promise<OwnEndpoint> {
+  /** @throws NoIdentity where the identity has no values */
+  async of(index: number): Promise<ConnectionEndpoint> {
     const { personal, common } = this;
     if (personal === undefined) return { endpoint: common };
     const nowMs = this.nowMs();
@@ -75,14 +73,13 @@ export class PersonalEndpoints {
     return { endpoint, renewAtMs: Math.max(nowMs + shortestWaitMs, expiresMs - leadMs) };
   }
 
-  /** Values of the connection's identity without a token that is made when it opens. */
+  /** Without the token of a signing rule, which is made when the connection opens. */
   valuesOf(index: number): Row | undefined {
     const { rows, signer } = this;
     if (signer !== undefined) return signer.values(...this.numbered(index, signer));
     return rows === undefined ? undefined : rows[index % rows.length]!.values;
   }
 
-  /** The row of data that a connection has for the whole run. */
   dataOf(index: number): Row | undefined {
     const { data } = this.personal ?? {};
     return data === undefined || data.shared ? undefined : data.rows[index % data.rows.length];
@@ -102,7 +99,7 @@ export class PersonalEndpoints {
     if (signer !== undefined) return signer.sign(...this.numbered(index, signer), nowMs);
     if (rows === undefined) return {};
     const { values, expiresMs, failed } = rows[index % rows.length]!;
-    if (failed !== undefined) throw new NoIdentity(failed.errorClass, failed.message);
+    if (failed !== undefined) throw new MissingIdentity(failed.errorClass, failed.message);
     return { identity: values, expiresMs };
   }
 }
@@ -112,7 +109,6 @@ const tokenIn = (row: Row | undefined): string | undefined => {
   return typeof token === 'string' ? token : undefined;
 };
 
-/** Signs tokens as RFC 7519 describes them. */
 class RuleSigner {
   readonly leadMs: number;
   readonly count: number;
@@ -124,7 +120,6 @@ class RuleSigner {
     this.leadMs = renewalLeadMs(rule.lifetimeMs);
   }
 
-  /** @param index of the identity. @param data its row, where there is one */
   values(index: number, data: Row | undefined): Row {
     const { rule } = this;
     const facts = { index, data, nowMs: 0 };

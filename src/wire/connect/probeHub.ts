@@ -1,11 +1,19 @@
-/** Asks a hub which methods of a benchmark it has, and which dialect it speaks. */
 import { idMethods, type ContractMethods, type HubDialect } from '../../base/message';
-import type { Endpoint } from '../../base/endpoint';
+import { asProbe, type Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import type { AzureService } from '../../base/serviceTraits';
-import { ConnectFailure, shownUrl } from '../connectFailure';
+import { ConnectFailure, shownUrl, RedirectNotAllowed, shownText } from '../connectFailure';
 import { negotiateEach, serviceBehind } from './hubRedirects';
-import { probeMethod, withProbe, type ProbedMethod, type UnreachableHub } from './probeConnection';
+import {
+  type HubConnection,
+  type HubListener,
+  Invocations,
+  type InvocationOutcome,
+} from '../hub/clientConnection';
+import type { Span } from '../message/hubCodec';
+import { hubMessageType } from '../message/hubMessage';
+import { SocketAgents } from '../socket/socket';
+import { connectHub } from './connectHub';
 
 export type HubProbe =
   | {
@@ -13,21 +21,17 @@ export type HubProbe =
       readonly methods: readonly ProbedMethod[];
       /** Absent when unknown; `methods` are those of the dialect, else those of `recordLatency`. */
       readonly dialect?: HubDialect;
-      /** It is a hub of ASP.NET SignalR. */
       readonly classic?: true;
       readonly connectMs: number;
     }
   | UnreachableHub;
 
-/** What a hub is found to be before a run. */
 export interface HubTraits {
-  /** Absent where only the kind of hub was asked for. */
   readonly dialect?: HubDialect;
-  /** Methods that were asked about and that the hub does not have; only hubs that do not show a dialect are asked. */
+  /** Missing methods; only hubs that do not show a dialect are asked. */
   readonly lacks: readonly string[];
-  /** The kind of the hub, where it is not the one that the endpoint says: its clients would not be let in. */
+  /** The kind of the hub, where it is not the endpoint's: its clients would be refused. */
   readonly otherKind?: ConnectionType;
-  /** The service that it sends its clients to. */
   readonly service?: AzureService;
 }
 
@@ -37,12 +41,11 @@ const connectTimeoutMs = 8000;
 const answerTimeoutMs = 4000;
 const greetingMs = 1000;
 
-/** Nobody writes a hub method with so many parameters; empty objects are what a careless server stumbles over least. */
+/** No hub method has so many parameters; empty objects are the least harmful arguments for a careless server. */
 const tooMany: readonly unknown[] = Array.from({ length: 32 }, () => ({}));
 
 /**
- * Asks which methods of the bench contract the hub has, within 12 s. They are called without their arguments: the
- * refusal says whether the method exists.
+ * Calls the methods of the bench contract without arguments, within 12 s: the error says whether the method exists.
  */
 export async function probeHub(endpoint: Endpoint, contracts: ContractMethods): Promise<HubProbe> {
   const probe = await probeAs(endpoint, contracts);
@@ -56,7 +59,6 @@ export async function probeHub(endpoint: Endpoint, contracts: ContractMethods): 
   return { reachable: false, errorClass: 'notFound', message, classic: true };
 }
 
-/** A server of ASP.NET SignalR answers only who names a hub. @returns the URL as it is where it ends in a name */
 function withHubName(target: string): string {
   const url = new URL(target);
   if (!url.pathname.endsWith('/')) return target;
@@ -68,7 +70,7 @@ function withHubName(target: string): string {
 /** Source: SignalR/SignalR, `Resources.resx`, "Error_HubCouldNotBeResolved"; recorded of the official server. */
 const hubMissing = /Hub could not be resolved/;
 
-/** Whether a server answers so that speaks another protocol at that URL. */
+/** Whether a server of another protocol would answer like that. */
 const mayBeOther = (errorClass: ErrorClass): boolean =>
   errorClass === 'notFound' || errorClass === 'negotiate';
 
@@ -110,13 +112,11 @@ function probeAs(endpoint: Endpoint, contracts: ContractMethods): Promise<HubPro
 }
 
 /**
- * Finds out which dialect the hub speaks: one of `recordLatency` greets with OnConnected or answers
- * GetConnectionId. A hub that shows none is asked about methods by calls that every hub refuses: with more
- * arguments than any method takes. No bench method runs; undefined when the hub cannot be asked.
- * @param methods `kindOnly` asks which kind of hub it is and nothing else: no connection is opened
- * @param withinMs time the hub has in all
+ * A hub of the `recordLatency` dialect greets with OnConnected or answers GetConnectionId. Others are asked about
+ * methods with more arguments than any takes, so that none runs. @param methods `kindOnly` only finds the kind of
+ * hub, without a connection @returns undefined when the hub cannot be asked
  */
-export async function askHub(
+export async function detectHubTraits(
   endpoint: Endpoint,
   methods: readonly string[] | 'kindOnly' = [],
   withinMs = 10_000,
@@ -145,7 +145,7 @@ export async function askHub(
       methods.map((name) => probeMethod(name, connection, listener, leftMs(), tooMany)),
     );
     const lacks = asked.filter(({ isMissing }) => isMissing === true).map(({ name }) => name);
-    // Hubs of ASP.NET SignalR do not greet by themselves, and those of the older contract may lack GetConnectionId.
+    // Hubs of ASP.NET SignalR do not greet, and those of the older contract may lack GetConnectionId.
     return {
       dialect: endpoint.classic === true ? ('recordLatency' as const) : ('measure' as const),
       lacks,
@@ -159,7 +159,6 @@ export async function askHub(
   );
 }
 
-/** @param failureOf asks the hub as one of the other kind */
 async function otherKindOf(
   endpoint: Endpoint,
   { errorClass }: { readonly errorClass: ErrorClass },
@@ -170,4 +169,115 @@ async function otherKindOf(
   const other = isClassic ? core : { ...endpoint, classic: true as const };
   if ((await failureOf(other)) !== undefined) return undefined;
   return { lacks: [], otherKind: isClassic ? 'Core' : 'AspNet' };
+}
+
+export interface ProbedMethod {
+  readonly name: string;
+  readonly present: boolean;
+  readonly detail?: string;
+}
+
+export interface UnreachableHub {
+  readonly reachable: false;
+  readonly errorClass: ErrorClass;
+  readonly message: string;
+  /** ASP.NET SignalR, without a hub of that name. */
+  readonly classic?: true;
+  readonly redirectsTo?: string;
+}
+
+export async function withProbe<T>(
+  endpoint: Endpoint,
+  withinMs: number,
+  ask: (connection: HubConnection, listener: ProbeListener, connectMs: number) => Promise<T>,
+): Promise<T | UnreachableHub> {
+  const probing = asProbe(endpoint);
+  const agents = new SocketAgents(probing, 1);
+  const listener = new ProbeListener();
+  const options = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 1024 * 1024 };
+  const startedMs = performance.now();
+  let connection: HubConnection | undefined;
+  try {
+    connection = await connectHub(
+      0,
+      { endpoint: probing, agents, listener, options },
+      AbortSignal.timeout(Math.ceil(withinMs)),
+    );
+    return await ask(connection, listener, performance.now() - startedMs);
+  } catch (error) {
+    if (!(error instanceof ConnectFailure)) throw error;
+    const { errorClass, message } = error;
+    const redirected = error instanceof RedirectNotAllowed && { redirectsTo: error.host };
+    return { reachable: false, errorClass, message, ...redirected };
+  } finally {
+    connection?.close();
+    agents.destroy();
+  }
+}
+
+/** @returns also why there was no reply, and whether the hub says that the method is missing */
+export async function probeMethod(
+  name: string,
+  connection: HubConnection,
+  { invocations }: ProbeListener,
+  withinMs: number,
+  args: readonly unknown[] = [],
+): Promise<ProbedMethod & { errorClass?: ErrorClass; isMissing?: boolean }> {
+  const outcome: InvocationOutcome = await invocations.invoke(connection, name, args, withinMs);
+  if (outcome.ok) return { name, present: true };
+  const { errorClass, text } = outcome;
+  if (errorClass !== 'invocation') {
+    return { name, present: false, detail: shownText(text), errorClass };
+  }
+  const isMissing = /method does not exist|unknown hub method|no method found with that name/i.test(
+    text,
+  );
+  const isHidden = /^There was an error invoking Hub method/i.test(text);
+  return {
+    ...{ name, present: !isMissing, isMissing },
+    ...(isHidden && { detail: 'not certain' }),
+  };
+}
+
+class ProbeListener implements HubListener {
+  readonly invocations = new Invocations();
+  private greeted = false;
+  private greet: () => void = () => undefined;
+
+  received(connection: HubConnection, buffer: Buffer, start: number, end: number): void {
+    const { codec } = connection;
+    const span: Span = { start, end, next: start };
+    while (span.next < end && !connection.stopped) {
+      codec.find(buffer, span.next, end, span);
+      const message = codec.read(buffer, span.start, span.end);
+      if (message?.type === hubMessageType.completion)
+        this.invocations.completed(connection, message);
+      if (message?.type === hubMessageType.close)
+        connection.closedByServer(message.error ?? '', message.allowReconnect === true);
+      if (
+        message?.type === hubMessageType.invocation &&
+        message.target.toLowerCase() === 'onconnected'
+      ) {
+        this.greeted = true;
+        this.greet();
+      }
+    }
+  }
+
+  lost(connection: HubConnection): void {
+    this.invocations.lost(connection);
+  }
+
+  greetedWithin(ms: number): Promise<boolean> {
+    if (this.greeted || ms <= 0) return Promise.resolve(this.greeted);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        resolve(this.greeted);
+      }, ms);
+      this.greet = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { SigningRule } from '../../base/endpoint';
 
-/** The key of a rule. @throws Error when it is no key for the algorithm */
+/** @throws Error when it is no key for the algorithm */
 export function signingKey({
   key,
   head,
@@ -9,5 +9,5 @@ export function signingKey({
   return head.alg.startsWith('HS') ? new TextEncoder().encode(key) : createPrivateKey(key);
 }
 
-/** A token is made anew so long before its end, so that clocks may differ; a short one after four fifths of its life. */
+/** A token is renewed this long before it expires, since clocks may differ. */
 export const renewalLeadMs = (lifetimeMs: number): number => Math.min(300_000, lifetimeMs / 5);

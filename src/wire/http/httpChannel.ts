@@ -1,16 +1,21 @@
 import { inBackground } from '../../base/async';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import { ConnectFailure, failureOfSocket, shownUrl } from '../connectFailure';
+import {
+  ConnectFailure,
+  failureFromSocketError,
+  shownUrl,
+  failureFromResponse,
+} from '../connectFailure';
 import type { HubCodec } from '../message/hubCodec';
 import { opcode } from '../socket/frame';
-import { type ConnectStopwatch, metClosedSocket, SocketAgents } from '../socket/socket';
+import { type ConnectStopwatch, wasIdleSocketClosed, SocketAgents } from '../socket/socket';
 import { admissionHeaders, type Negotiated } from '../socket/upgrade';
+import { HeldBytes, type IncompleteBytesBudget, PendingBytes } from '../socket/frameReader';
 
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values in turn, all of them. */
   readonly headers: readonly string[];
   readonly body?: Buffer;
 }
@@ -19,20 +24,18 @@ export interface ChannelOwner {
   answerBegan?(head: IncomingMessage): void;
   answerBody(bytes: Buffer): void;
   answerEnded(head: IncomingMessage): void;
-  /** The request that was on its way got no whole answer. */
   requestFailed(failure: ConnectFailure): void;
 }
 
-/** Longest wait for the answer to a request, as in the official clients; a poll ends after 90 s by itself. */
+/** As in the official clients; a poll ends after 90 s by itself. */
 const requestTimeoutMs = 100_000;
 
-/** One request at a time over a socket that is kept open. */
 export class HttpChannel {
   private readonly agents: SocketAgents;
   private request: ClientRequest | undefined;
   private disposed = false;
 
-  /** @param timeoutMs longest silence, then the request has failed; 0 for no limit */
+  /** @param timeoutMs longest silence; 0 for no limit */
   constructor(
     private readonly requests: HttpRequests,
     endpoint: Endpoint,
@@ -46,10 +49,7 @@ export class HttpChannel {
     return this.request !== undefined;
   }
 
-  /**
-   * Sends a request; the channel must not be busy.
-   * @param renews whether a 401 means that the token has expired: it is made and sent once more with a new one
-   */
+  /** The channel must not be busy. @param renews whether to repeat it after a 401 with a new token */
   send(make: () => HttpRequest, renews = false, stopwatch?: ConnectStopwatch): void {
     if (this.disposed) return;
     if (this.isBusy) throw new Error('an HTTP channel carries one request at a time');
@@ -87,7 +87,8 @@ export class HttpChannel {
       if (this.request === request) owner.answerBegan?.(response);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      const isInVain = head === undefined && metClosedSocket(request, error, body !== undefined);
+      const isInVain =
+        head === undefined && wasIdleSocketClosed(request, error, body !== undefined);
       if (this.request === request && isInVain) this.begin(make, renews);
       else this.broken(request, error);
     });
@@ -120,7 +121,7 @@ export class HttpChannel {
     if (this.request !== request) return;
     if (error.message === 'socket hang up')
       this.fail(new ConnectFailure('closed', 'the server ended the connection without an answer'));
-    else this.fail(failureOfSocket(error));
+    else this.fail(failureFromSocketError(error));
   }
 
   private fail(failure: ConnectFailure): void {
@@ -156,13 +157,11 @@ export class HttpRequests {
       .then(({ accessToken, renewAtMs }) => {
         if (accessToken === undefined) return false;
         const admission = { ...this.admission, accessToken, renewAtMs };
-        // Whether it can be sent at all.
         admissionHeaders(admission);
         this.admission = admission;
         this.cookieVersion = -1;
         return true;
       })
-      // What counts is that the old one was refused.
       .catch(() => false)
       .finally(() => (this.renewal = undefined));
     return this.renewal;
@@ -173,7 +172,7 @@ export class HttpRequests {
     return { method: 'GET', path: this.path, headers };
   }
 
-  /** A poll; the time in its query keeps caches on the way from answering it, as in the official clients. */
+  /** The time in the query keeps caches from answering, as in the official clients. */
   poll(): HttpRequest {
     return { method: 'GET', path: `${this.path}&_=${Date.now()}`, headers: this.headers() };
   }
@@ -184,7 +183,6 @@ export class HttpRequests {
     return { method: 'POST', path: this.path, headers, body };
   }
 
-  /** Takes what goes into the next POST from what waits. */
   next(waiting: Buffer[]): Buffer {
     return Buffer.concat(waiting.splice(0));
   }
@@ -200,7 +198,7 @@ export class HttpRequests {
   protected headers(): readonly string[] {
     const { where } = this;
     const { renewAtMs = Infinity } = where;
-    // This request still goes with the old one, which is good for a while.
+    // This request still uses the old token, which is valid for a while.
     if (Date.now() >= renewAtMs) inBackground(this.renewToken(where.accessToken));
     const version = where.cookies?.version ?? 0;
     if (version !== this.cookieVersion) {
@@ -209,5 +207,102 @@ export class HttpRequests {
       this.shared = [...own, ...admissionHeaders(where)];
     }
     return this.shared;
+  }
+}
+
+export interface OutboxOwner {
+  readonly unfinished: IncompleteBytesBudget | undefined;
+  /** The response to a POST; absent: only its status matters. */
+  onAnswer?(answer: Buffer): void;
+  onSendFailed(failure: ConnectFailure): void;
+}
+
+/** Sends one POST at a time, so that order is kept; messages that come meanwhile wait for the next. */
+export class Outbox implements ChannelOwner {
+  private readonly channel: HttpChannel;
+  private readonly waiting: Buffer[] = [];
+  private waitingBytes = 0;
+  private readonly answer: PendingBytes;
+  private state: 'open' | 'ending' | 'removing' = 'open';
+
+  /** @param maximumBytes of a response that the owner gets */
+  constructor(
+    private readonly requests: HttpRequests,
+    endpoint: Endpoint,
+    private readonly owner: OutboxOwner,
+    maximumBytes = 0,
+  ) {
+    this.channel = new HttpChannel(requests, endpoint, this);
+    const giveUp = (failure: ConnectFailure): void => {
+      this.destroy();
+      owner.onSendFailed(failure);
+    };
+    const what = 'the answer to a call';
+    this.answer = new PendingBytes(new HeldBytes(owner.unfinished, giveUp, what, maximumBytes));
+  }
+
+  /** Sends a copy, now or later. @returns bytes that wait */
+  send(message: Buffer): number {
+    const copy = Buffer.from(message);
+    if (this.channel.isBusy) {
+      this.waiting.push(copy);
+      this.waitingBytes += copy.length;
+    } else {
+      this.post(copy);
+    }
+    return this.waitingBytes;
+  }
+
+  /** Ends the connection at the server after the current POST. */
+  end(): void {
+    this.state = 'ending';
+    this.waiting.length = 0;
+    if (!this.channel.isBusy) this.remove();
+  }
+
+  destroy(): void {
+    this.waiting.length = 0;
+    this.answer.take();
+    this.channel.destroy();
+  }
+
+  answerBody(bytes: Buffer): void {
+    if (this.owner.onAnswer !== undefined) this.answer.append(bytes);
+  }
+
+  answerEnded(head: IncomingMessage): void {
+    const { statusCode: status = 0 } = head;
+    const whole = this.answer.take();
+    if (this.state !== 'open') {
+      if (this.state === 'ending') this.remove();
+      else this.destroy();
+      return;
+    }
+    if (status < 200 || status > 299) {
+      this.destroy();
+      this.owner.onSendFailed(failureFromResponse('send', head, this.requests.where.url));
+      return;
+    }
+    // The next POST leaves before the response is handled.
+    if (this.waiting.length > 0) {
+      const next = this.requests.next(this.waiting);
+      this.waitingBytes -= next.length;
+      this.post(next);
+    }
+    if (whole.length > 0) this.owner.onAnswer?.(whole);
+  }
+
+  requestFailed(failure: ConnectFailure): void {
+    if (this.state === 'open')
+      this.owner.onSendFailed(new ConnectFailure(failure.errorClass, `send: ${failure.message}`));
+  }
+
+  private post(body: Buffer): void {
+    this.channel.send(() => this.requests.post(body), true);
+  }
+
+  private remove(): void {
+    this.state = 'removing';
+    this.channel.send(() => this.requests.remove());
   }
 }

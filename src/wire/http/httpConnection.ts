@@ -1,20 +1,16 @@
-/** Hub connections over server-sent events and long polling: one way in, one way out. */
 import type { HttpTransport } from '../../base/endpoint';
 import { ClientConnection, type Opening } from '../hub/clientConnection';
 import type { ConnectFailure } from '../connectFailure';
 import { closeTimeoutMs, handshakeEnd } from '../hub/webSocketConnection';
 import type { HubMessage } from '../message/hubMessage';
-import { HttpRequests } from './httpChannel';
+import { Outbox, type OutboxOwner, HttpRequests } from './httpChannel';
 import { EventStreamInput, PollInput, type InputOwner } from './httpInput';
-import { Outbox, type OutboxOwner } from './outbox';
 import type { Negotiated } from '../socket/upgrade';
 
-/** What a server may put into one event or one answer: ASP.NET Core stops at 64 KB and the message beyond. */
+/** For one event or response: ASP.NET Core stops at 64 KB and the message beyond. */
 export const maximumBatchBytes = 16 * 1024 * 1024;
-/** After a failed send the input may still be bringing the reason. */
 const reasonWaitMs = 1000;
 
-/** A connection over server-sent events or long polling: what is sent leaves as POSTs over a second socket. */
 export class HttpConnection extends ClientConnection implements InputOwner, OutboxOwner {
   readonly connectionId: string | undefined;
   private readonly input: EventStreamInput | PollInput;
@@ -45,7 +41,7 @@ export class HttpConnection extends ClientConnection implements InputOwner, Outb
     );
   }
 
-  /** Every poll that ends shows that the server is there; it sends no pings. */
+  /** Every poll that ends shows that the server is alive; there are no pings. */
   get hasOwnKeepAlive(): boolean {
     return this.transport === 'LongPolling';
   }
@@ -72,7 +68,6 @@ export class HttpConnection extends ClientConnection implements InputOwner, Outb
     clearTimeout(this.timer);
     this.input.destroy();
     this.outbox.end();
-    // Nobody waits for it: the process may end before.
     this.timer = setTimeout(() => this.outbox.destroy(), closeTimeoutMs);
     this.timer.unref();
   }
@@ -96,7 +91,7 @@ export class HttpConnection extends ClientConnection implements InputOwner, Outb
       else if (this.state === 'handshaking' && start < end) {
         const behind = handshakeEnd(buffer, start, end);
         this.becomeOpen();
-        // The server may put hub messages right behind its answer.
+        // Hub messages may follow the handshake response.
         if (behind < end) this.listener.received(this, buffer, behind, end, wireBytes);
       }
     } catch (error) {

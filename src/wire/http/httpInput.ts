@@ -1,31 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
-import { ConnectFailure, failureOfAnswer } from '../connectFailure';
-import { ByteRest } from '../socket/frameReader';
+import { ConnectFailure, failureFromResponse } from '../connectFailure';
+import { HeldBytes, type IncompleteBytesBudget, PendingBytes } from '../socket/frameReader';
 import type { ConnectStopwatch } from '../socket/socket';
-import { Holding, type UnfinishedBudget } from '../socket/unfinished';
 import { HttpChannel, type ChannelOwner, type HttpRequests } from './httpChannel';
 
 export interface InputOwner {
-  /** The server knows the connection now: messages may be sent. */
   onReady(): void;
   /**
-   * Whole hub messages; none when a poll came back empty. The buffer is valid only during the call;
-   * `wireBytes` is their length with what the transport puts around them, HTTP heads excluded.
+   * Whole hub messages; none when a poll came back empty. The buffer is valid only during the call; `wireBytes`
+   * includes the transport's overhead without HTTP heads.
    */
   onMessages(buffer: Buffer, start: number, end: number, wireBytes: number): void;
   onServerEnd(): void;
   onFailure(failure: ConnectFailure): void;
-  /** Looks at the answer to a poll before the next one. @returns for how many milliseconds that waits; −1: there is none */
+  /** Sees the response to a poll before the next one. @returns milliseconds to wait before that; −1: there is none */
   beforePoll?(buffer: Buffer, start: number, end: number): number;
   readonly stopped: boolean;
-  readonly unfinished?: UnfinishedBudget | undefined;
+  readonly unfinished?: IncompleteBytesBudget | undefined;
 }
 
-const holdingOf = (owner: InputOwner, ...limit: [what?: string, mostBytes?: number]): Holding =>
-  new Holding(owner.unfinished, (failure) => owner.onFailure(failure), ...limit);
+const holdingOf = (owner: InputOwner, ...limit: [what?: string, mostBytes?: number]): HeldBytes =>
+  new HeldBytes(owner.unfinished, (failure) => owner.onFailure(failure), ...limit);
 
-/** One answer that does not end and brings an event for every flush of the server. */
 export class EventStreamInput implements ChannelOwner {
   private readonly channel: HttpChannel;
   private readonly reader: EventReader;
@@ -44,7 +41,6 @@ export class EventStreamInput implements ChannelOwner {
     this.channel = new HttpChannel(requests, endpoint, this, 0);
   }
 
-  /** @param stopwatch gets the phases of its socket */
   open(stopwatch?: ConnectStopwatch): void {
     this.channel.send(() => this.requests.stream(), false, stopwatch);
   }
@@ -56,7 +52,7 @@ export class EventStreamInput implements ChannelOwner {
 
   answerBegan(head: IncomingMessage): void {
     if (head.statusCode !== 200)
-      this.owner.onFailure(failureOfAnswer('event stream', head, this.requests.where.url));
+      this.owner.onFailure(failureFromResponse('event stream', head, this.requests.where.url));
     else if (!/^text\/event-stream\b/i.test(head.headers['content-type'] ?? ''))
       this.owner.onFailure(
         new ConnectFailure('request', 'event stream: the server answered with something else'),
@@ -67,7 +63,6 @@ export class EventStreamInput implements ChannelOwner {
   answerBody(bytes: Buffer): void {
     try {
       this.reader.read(bytes, 0, bytes.length, this.onEvent);
-      // It may have been let go of meanwhile.
       if (this.owner.stopped) this.reader.destroy();
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
@@ -84,16 +79,14 @@ export class EventStreamInput implements ChannelOwner {
   }
 }
 
-/** One request after the other, each answered as soon as the server has something. */
 export class PollInput implements ChannelOwner {
   private channel: HttpChannel;
-  private readonly body: ByteRest;
+  private readonly body: PendingBytes;
   private activated = false;
-  /** The last poll was given up without an answer. */
   private inVain = false;
   private pause: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs longest silence of the server; absent: as in the clients of ASP.NET Core */
+  /** @param timeoutMs longest silence of the server */
   constructor(
     private readonly requests: HttpRequests,
     private readonly endpoint: Endpoint,
@@ -102,7 +95,7 @@ export class PollInput implements ChannelOwner {
     private readonly timeoutMs?: number,
   ) {
     this.channel = new HttpChannel(requests, endpoint, this, timeoutMs);
-    this.body = new ByteRest(holdingOf(owner, 'the answer to a poll', maximumBytes));
+    this.body = new PendingBytes(holdingOf(owner, 'the answer to a poll', maximumBytes));
   }
 
   open(stopwatch?: ConnectStopwatch): void {
@@ -127,16 +120,16 @@ export class PollInput implements ChannelOwner {
     if (head.statusCode === 204) {
       owner.onServerEnd();
     } else if (head.statusCode !== 200) {
-      owner.onFailure(failureOfAnswer('poll', head, this.requests.where.url));
+      owner.onFailure(failureFromResponse('poll', head, this.requests.where.url));
     } else {
       const isFirst = !this.activated;
       this.activated = true;
       const delayMs = owner.beforePoll?.(whole, 0, whole.length) ?? 0;
       if (delayMs < 0) return;
-      // Before the messages are looked at: what the server sends next waits for a poll.
+      // Before the messages are handled, since the server needs a poll for the next ones.
       if (delayMs > 0) this.pause = setTimeout(() => this.open(), delayMs);
       else this.open();
-      // The first answer comes at once and only says that the connection is there.
+      // The first response comes at once and only says that the connection exists.
       if (isFirst) owner.onReady();
       owner.onMessages(whole, 0, whole.length, whole.length);
     }
@@ -148,14 +141,14 @@ export class PollInput implements ChannelOwner {
       return;
     }
     this.body.take();
-    // A server may be set to hold polls for longer; the official clients ask again without end.
+    // A server may be set to hold polls for longer; the official clients repeat without limit.
     this.inVain = true;
     this.channel = new HttpChannel(this.requests, this.endpoint, this, this.timeoutMs);
     this.open();
   }
 }
 
-/** Gets one event; the buffer is valid during the call only, `eventBytes` counts names and line ends too. */
+/** The buffer is valid during the call only, `eventBytes` counts names and line ends too. */
 type OnEvent = (buffer: Buffer, start: number, end: number, eventBytes: number) => void;
 
 const unreadable = (why: string): ConnectFailure =>
@@ -166,36 +159,32 @@ const carriageReturn = 0x0d;
 const space = 0x20;
 const dataField = Buffer.from('data:', 'latin1');
 const lineEnd = Buffer.from('\n', 'latin1');
-/** Lines of one event; a hub message has no line ends but those of indented JSON. */
+/** Of one event; a hub message has no line ends but those of indented JSON. */
 const maximumLines = 65_536;
 
 /**
  * Reads server-sent events (WHATWG HTML, 9.2.6) as SignalR uses them: only `data` counts, lines end with LF or CR LF.
- * Pieces may share one buffer: only what is incomplete is copied, and nothing more than twice.
+ * Only what is incomplete is copied.
  */
 export class EventReader {
-  /** A line whose end has not come yet. */
-  private readonly line: ByteRest;
-  /** Lines of the event at hand, and those of them that are data. */
+  private readonly line: PendingBytes;
   private lines = 0;
   private dataLines = 0;
-  /** The only data line so far, where it came. */
   private first: Buffer | undefined;
   private firstStart = 0;
   private firstEnd = 0;
-  /** The data lines so far, when there are several or their buffer belongs to the next read. */
-  private readonly data: ByteRest;
+  /** The data lines when there are several, or their buffer belongs to the next read. */
+  private readonly data: PendingBytes;
   private eventBytes = 0;
 
   constructor(
     private readonly maximumBytes: number,
-    holding?: Holding,
+    holding?: HeldBytes,
   ) {
-    this.line = new ByteRest(holding);
-    this.data = new ByteRest(holding);
+    this.line = new PendingBytes(holding);
+    this.data = new PendingBytes(holding);
   }
 
-  /** Lets go of the event at hand. */
   destroy(): void {
     this.line.take();
     this.data.take();
@@ -203,7 +192,7 @@ export class EventReader {
 
   /** @throws ConnectFailure `protocol` when an event is longer than allowed, or has too many lines */
   read(buffer: Buffer, start: number, end: number, onEvent: OnEvent): void {
-    // What lies behind is of other reads and may be long: it is not searched.
+    // Bytes beyond `end` belong to other reads and are not searched.
     const piece = buffer.subarray(0, end);
     for (let at = start; at < end;) {
       const found = piece.indexOf(lineFeed, at);

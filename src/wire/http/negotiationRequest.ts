@@ -1,16 +1,15 @@
-/** Requests that are answered as a whole: negotiate of both protocols, and what else is asked besides the transports. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
-  failureOfRequest,
-  LeavesHosts,
+  failureFromRequestError,
+  RedirectNotAllowed,
   shownText,
   shownUrl,
   StatusFailure,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
-import { isAllowedHost } from '../socket/isLoopback';
+import { isAllowedHost } from '../socket/hosts';
 import type { SocketAgents } from '../socket/socket';
 import type { Negotiated } from '../socket/upgrade';
 
@@ -25,7 +24,7 @@ export function withQuery(url: string, query: Readonly<Record<string, string>>):
   return result;
 }
 
-/** The hub behind a redirect; an HTTP redirect names the negotiate page itself. */
+/** The hub that a redirect leads to; an HTTP redirect names the negotiate page itself. */
 export function redirectedHub({ allowedHosts }: Endpoint, from: URL, to: string): URL {
   if (!URL.canParse(to, from.href))
     throw negotiationFailure('the server redirects to something that is not a URL');
@@ -34,7 +33,7 @@ export function redirectedHub({ allowedHosts }: Endpoint, from: URL, to: string)
     throw negotiationFailure(`the server redirects to ${url.protocol} which is not supported`);
   }
   if (allowedHosts !== undefined && !isAllowedHost(url.href, allowedHosts))
-    throw new LeavesHosts(url.host);
+    throw new RedirectNotAllowed(url.host);
   url.pathname = url.pathname.replace(/\/negotiate$/, '');
   return url;
 }
@@ -42,7 +41,6 @@ export function redirectedHub({ allowedHosts }: Endpoint, from: URL, to: string)
 interface Question {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
-  /** What is asked for, in texts. */
   readonly what?: string;
 }
 
@@ -51,8 +49,8 @@ interface Answer {
   readonly location?: string;
 }
 
-/** @throws ConnectFailure for any status but 200 and redirects of negotiate */
-export async function ask(
+/** @throws ConnectFailure for any status but 200 and redirects */
+export async function sendWholeRequest(
   { method, url, what = 'negotiate' }: Question,
   { headers: given, accessToken, cookies }: Credentials,
   agents: SocketAgents,
@@ -77,18 +75,17 @@ export async function ask(
       return { body: '', location: said.location };
     throw statusFailure(what, status, url, said, body);
   } catch (error) {
-    throw failureOfRequest(error, what, url, signal.aborted);
+    throw failureFromRequestError(error, what, url, signal.aborted);
   }
 }
 
-/** What is wrong with a negotiation. */
 export const negotiationFailure = (text: string): ConnectFailure =>
   new ConnectFailure('negotiate', `negotiate: ${text}`);
 
-/** Whether an answer sends the same request elsewhere, as far as `fetch` of a client would follow. */
+/** Redirects that `fetch` follows with the same method. */
 export const isRedirect = (status: number): boolean => [301, 302, 307, 308].includes(status);
 
-/** Adds what servers have set to a configured `Cookie` header, whatever its letter case. */
+/** Adds to a configured `Cookie` header, whatever its letter case. */
 export function addCookies(headers: Record<string, string>, cookies: string | undefined): void {
   if (cookies === undefined) return;
   const name = Object.keys(headers).find((key) => key.toLowerCase() === 'cookie') ?? 'Cookie';
@@ -102,13 +99,12 @@ function statusFailure(
   { 'content-type': type = 'text/plain', 'retry-after': retryAfter }: IncomingHttpHeaders,
   body: string,
 ): ConnectFailure {
-  // Services say in plain text what is wrong, the SDK of app servers without a content type.
+  // Services explain errors in plain text, the SDK of app servers without a content type.
   const said = /^text\/plain\b/i.test(type) ? shownText(body) : '';
   const message = `${what}: ${shownUrl(url.href)} answered ${status}${said === '' ? '' : `: ${said}`}`;
   return new StatusFailure(status, 'negotiate', message, retryAfter);
 }
 
-/** What a server has said: where to go on, or the terms of a connection. */
 export interface Negotiation<Terms = never> {
   readonly url: URL;
   readonly accessToken?: string;
@@ -117,10 +113,9 @@ export interface Negotiation<Terms = never> {
   readonly terms?: Terms;
 }
 
-/** How one protocol negotiates. */
-export interface NegotiationForm<Terms = never> {
+export interface NegotiationProtocol<Terms = never> {
   readonly method: 'GET' | 'POST';
   readonly urlOf: (hub: URL) => URL;
-  /** @throws ConnectFailure when the answer is unusable */
+  /** @throws ConnectFailure when the response is unusable */
   readonly read: (body: string, endpoint: Endpoint, hub: URL) => Negotiation<Terms>;
 }

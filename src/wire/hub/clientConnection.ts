@@ -1,19 +1,18 @@
-/** Open connections to a hub over WebSockets, what every connection has in common, and the choice of codec. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { ConnectFailure, failureOfClosing, shownUrl } from '../connectFailure';
+import { ConnectFailure, failureFromClose, shownUrl } from '../connectFailure';
 import type { ConnectStopwatch } from '../socket/socket';
-import type { UnfinishedBudget } from '../socket/unfinished';
+import type { IncompleteBytesBudget } from '../socket/frameReader';
 import { type HubMessage, hubMessageType, type Completion } from '../message/hubMessage';
 import { type HubCodec, jsonCodec } from '../message/hubCodec';
 import { FrameError } from '../socket/frame';
 
-/** What an open connection reports. One listener serves all connections of a worker. */
+/** One listener serves all connections of a worker. */
 export interface HubListener {
   /**
-   * One WebSocket message, event or answer to a poll: hub messages with what marks their ends, none when a poll
-   * came back empty. The buffer is valid only during the call; `frameBytes` has what the transport puts around it,
-   * HTTP heads excluded.
+   * One WebSocket message, event or response to a poll: hub messages with their end marks, none when a poll came back
+   * empty. The buffer is valid only during the call; `frameBytes` includes the transport's overhead without HTTP
+   * heads.
    */
   received(
     connection: HubConnection,
@@ -23,8 +22,8 @@ export interface HubListener {
     frameBytes: number,
   ): void;
   /**
-   * A hub message that an official client has read. `bodyBytes` is its length with our id in it and without
-   * what marks its end, `wireBytes` that with everything around it; NaN where the client does not show them.
+   * A hub message read by an official client. `bodyBytes` is its length with our id and without its end mark,
+   * `wireBytes` its length on the wire; NaN where the client does not show them.
    */
   message?(
     connection: HubConnection,
@@ -33,33 +32,29 @@ export interface HubListener {
     wireBytes: number,
   ): void;
   pinged?(connection: HubConnection): void;
-  /** The connection is gone without our asking; reported once. */
+  /** The connection was dropped; reported once. */
   lost(connection: HubConnection, errorClass: ErrorClass, text: string): void;
-  /** A connection that can be recovered has lost its socket; `recovered` or `lost` follows. */
+  /** A recoverable connection has lost its socket; `recovered` or `lost` follows. */
   interrupted?(connection: HubConnection, errorClass: ErrorClass, text: string): void;
   recovered?(connection: HubConnection, tookMs: number): void;
 }
 
 interface HubConnectionOptions {
   readonly maximumMessageBytes: number;
-  /** Bytes that may wait to be sent before the connection counts as blocked. */
   readonly maximumUnsentBytes: number;
-  /** The hub protocol; JSON when absent. */
   readonly codec?: HubCodec;
-  readonly unfinished?: UnfinishedBudget;
+  readonly unfinished?: IncompleteBytesBudget;
 }
 
-/** What connections of a worker have in common. */
 export interface ConnectionContext {
   readonly endpoint: Endpoint;
   readonly listener: HubListener;
   readonly options: HubConnectionOptions;
 }
 
-/** One try to open a connection. */
 export interface Attempt {
   readonly index: number;
-  /** Ends the try, which then fails as `timeout`. */
+  /** Ends the attempt, which then fails as `timeout`. */
   readonly signal: AbortSignal;
   readonly stopwatch?: ConnectStopwatch | undefined;
 }
@@ -68,51 +63,46 @@ export type Opening = Attempt & ConnectionContext;
 
 export interface HubConnection {
   readonly index: number;
-  /** What the hub knows it by, as far as negotiating showed. */
+  /** The id the hub uses, if negotiation told it. */
   readonly connectionId: string | undefined;
-  /** When something last came from the server, in the clock of the owner, which sets it. */
+  /** When something last came from the server, in the owner's clock; set by the owner. */
   lastReceivedUs: number;
-  /** What the server has said of the end that is to come; reported with it. */
+  /** The reason that the server gave before the connection ends. */
   closeReason: string | undefined;
-  /** Whether a client that reconnects may come back once this is lost: the hub can forbid it. */
-  readonly mayReturn: boolean;
-  /** Code of the server's close frame, where there was one. */
+  /** Whether the client may reconnect: the hub can forbid it. */
+  readonly mayReconnect: boolean;
   readonly closeCode?: number | undefined;
   readonly codec: HubCodec;
   readonly isOpen: boolean;
   readonly stopped: boolean;
-  /** It notices a dead server by itself: nobody else sends pings. */
+  /** It detects a dead server by itself: nobody else sends pings. */
   readonly hasOwnKeepAlive: boolean;
   /**
-   * Sends a whole frame, or a bare hub message where the transport has none, over an open connection.
-   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
+   * Sends a whole frame, or a bare hub message where the transport has none. @returns whether the bytes were taken at
+   * once; otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean;
-  /** Is asked every second by whoever keeps the time; absent where silence is judged by others. */
+  /** Called every second; absent where others judge silence. */
   silentFor?(ms: number): void;
-  /**
-   * Sends one hub message that is not worth a template; nothing happens on a closed connection.
-   * @returns its bytes on the wire, NaN where nobody can see them
-   */
+  /** For rare messages; does nothing on a closed connection. @returns bytes on the wire, NaN when unknown */
   sendMessage(message: HubMessage): number;
-  /** Closes in order; the listener is not notified. */
+  /** Closes gracefully; the listener is not notified. */
   close(): void;
-  /** Lets go of the sockets at once; the listener is not notified. */
+  /** Closes the sockets at once; the listener is not notified. */
   destroy(): void;
-  /** Ends it because the server has said that it is over, also where the server leaves its socket open. */
+  /** The server has sent a close message; it may leave its socket open. */
   closedByServer(said: string, mayReturn: boolean): void;
-  /** Gives the connection up for the given reason, which the listener or the opener gets. */
+  /** Closes with an error, which the listener or the opener gets. */
   drop(errorClass: ErrorClass, text: string): void;
 }
 
-/** What all client connections have in common: they open once and come to one end, which is reported once. */
 export abstract class ClientConnection implements HubConnection {
   lastReceivedUs = 0;
   closeReason: string | undefined;
-  mayReturn = true;
+  mayReconnect = true;
   readonly index: number;
   readonly codec: HubCodec;
-  readonly unfinished: UnfinishedBudget | undefined;
+  readonly unfinished: IncompleteBytesBudget | undefined;
   protected readonly listener: HubListener;
   protected readonly options: HubConnectionOptions;
   protected state: 'connecting' | 'upgrading' | 'handshaking' | 'open' | 'recovering' | 'closed' =
@@ -149,9 +139,9 @@ export abstract class ClientConnection implements HubConnection {
       this.closeReason = said;
       return;
     }
-    this.mayReturn = mayReturn;
+    this.mayReconnect = mayReturn;
     const how = `the server closed the connection${mayReturn ? '' : ' and allows no reconnect'}`;
-    this.fail(failureOfClosing(how, said), () => this.close());
+    this.fail(failureFromClose(how, said), () => this.close());
   }
 
   drop(errorClass: ErrorClass, text: string): void {
@@ -159,8 +149,8 @@ export abstract class ClientConnection implements HubConnection {
   }
 
   /**
-   * @returns the connection once {@link becomeOpen} is called
-   * @throws ConnectFailure with the class of what went wrong; `timeout` when the signal aborts
+   * @returns the connection once {@link becomeOpen} is called @throws ConnectFailure; `timeout` when the signal
+   * aborts
    */
   protected opens(url: string, { signal, stopwatch }: Opening, begin: () => void): Promise<this> {
     return new Promise((resolve, reject) => {
@@ -191,7 +181,6 @@ export abstract class ClientConnection implements HubConnection {
     this.destroy();
   }
 
-  /** Ends the connection where what came cannot be read. @throws what is no doing of the server */
   protected unreadable(error: unknown): void {
     if (error instanceof ConnectFailure) this.fail(error);
     else if (error instanceof FrameError) this.drop('protocol', error.message);
@@ -203,7 +192,6 @@ export abstract class ClientConnection implements HubConnection {
       this.fail(new ConnectFailure('blocked', `${bytes} bytes were waiting for ${what}`));
   }
 
-  /** Ends the connection, and notifies whoever opens it or, once it is open, the listener. */
   protected fail(failure: ConnectFailure, end = (): void => this.release()): void {
     if (this.state === 'closed') return;
     const { settle } = this;
@@ -214,7 +202,6 @@ export abstract class ClientConnection implements HubConnection {
   }
 }
 
-/** A connection of an official client, which pings by itself, and writes and reads messages by itself. */
 export abstract class OfficialConnection extends ClientConnection {
   readonly hasOwnKeepAlive = true;
 
@@ -222,19 +209,18 @@ export abstract class OfficialConnection extends ClientConnection {
     throw new Error('the official client takes messages, not frames');
   }
 
-  /** Hands on what the client has read. */
   protected read(message: HubMessage, bodyBytes = NaN, wireBytes = NaN): void {
     if (this.state === 'closed') return;
     // The client would take a defect of ours for a broken connection, or only log it.
     try {
       this.listener.message?.(this, message, bodyBytes, wireBytes);
     } catch (error) {
-      queueMicrotask(() => rethrow(error));
+      queueMicrotask(() => throwError(error));
     }
   }
 }
 
-export function rethrow(error: unknown): never {
+export function throwError(error: unknown): never {
   throw error;
 }
 
@@ -248,9 +234,8 @@ export type InvocationOutcome =
 
 const lost = { ok: false, errorClass: 'closed', text: 'the connection was lost' } as const;
 
-/** Invocations whose completion somebody waits for: preparation only, never messages of a step. */
+/** Invocations that wait for a completion: for preparation only, never messages of a step. */
 export class Invocations {
-  /** By connection and id. */
   private readonly pending = new Map<number, Map<string, (outcome: InvocationOutcome) => void>>();
   private lastId = 0;
 
@@ -260,7 +245,6 @@ export class Invocations {
     args: readonly unknown[],
     timeoutMs: number,
   ): Promise<InvocationOutcome> {
-    // Nothing would ever be heard of a connection that is gone already.
     if (!connection.isOpen) return Promise.resolve(lost);
     return new Promise((resolve) => {
       const invocationId = String((this.lastId += 1));
@@ -273,7 +257,6 @@ export class Invocations {
         clearTimeout(timer);
         resolve(outcome);
       };
-      // It stays after its time is over: a late completion is not taken for those of others.
       const own = this.pending.get(connection.index) ?? new Map<string, typeof settle>();
       this.pending.set(connection.index, own.set(invocationId, settle));
       const { invocation: type } = hubMessageType;
@@ -281,7 +264,7 @@ export class Invocations {
     });
   }
 
-  /** Settles the invocation of a completion; false when it is none of these. */
+  /** False when the completion is of no such invocation. */
   completed(connection: HubConnection, message: Completion): boolean {
     const own = this.pending.get(connection.index);
     const settle = own?.get(message.invocationId);

@@ -12,20 +12,15 @@ import {
 } from './clientConnection';
 import { WebSocketConnection } from './webSocketConnection';
 
-/** One try to come back, as in the official clients. */
 export const recoveryAttemptMs = 10_000;
 
-/** Ways to be lost after which a server would not take a client back, or we would not want it. */
 const lostForGood: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
   'protocol',
   'unauthorized',
   'notFound',
 ]);
 
-/**
- * A connection that takes another socket or request when it loses one. What is sent meanwhile waits here, so that the
- * owner sees one connection.
- */
+/** Replaces a lost socket or request. Messages wait meanwhile, so that the owner sees one connection. */
 export abstract class RecoverableConnection extends ClientConnection implements HubListener {
   protected readonly endpoint: Endpoint;
   protected socket: WebSocketConnection | undefined;
@@ -35,10 +30,7 @@ export abstract class RecoverableConnection extends ClientConnection implements 
   private lostMs = 0;
   private recoveredMs = -Infinity;
 
-  /**
-   * @param retryMs pause between two tries
-   * @param recoverableMs how long the server waits for a lost client
-   */
+  /** @param retryMs pause between two tries @param recoverableMs how long the server waits for a lost client */
   protected constructor(
     opening: Opening,
     private readonly retryMs: number,
@@ -104,7 +96,6 @@ export abstract class RecoverableConnection extends ClientConnection implements 
     }
   }
 
-  /** Before it is open that is the end; else the client comes back while the server waits for it. */
   protected pipeLost(failure: ConnectFailure): void {
     if (this.stopped) return;
     const isOver = performance.now() - this.lostMs > this.recoverableMs;
@@ -113,7 +104,7 @@ export abstract class RecoverableConnection extends ClientConnection implements 
       this.state = 'recovering';
       this.lostMs = performance.now();
       this.listener.interrupted?.(this, failure.errorClass, failure.message);
-      // A server that ends each socket at once is not asked without end.
+      // A server that ends each socket at once gets pauses, too.
       if (this.lostMs - this.recoveredMs > this.retryMs) this.recover();
       else this.recoverLater();
     } else if (isOver) this.fail(failure);
@@ -122,7 +113,7 @@ export abstract class RecoverableConnection extends ClientConnection implements 
 
   private recoverLater(): void {
     clearTimeout(this.timer);
-    // Spread, so that those who were lost together do not come back together.
+    // Spread, so that connections lost together do not come back together.
     this.timer = setTimeout(() => this.recover(), this.retryMs * (0.5 + Math.random()));
   }
 

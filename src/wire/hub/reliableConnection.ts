@@ -1,31 +1,29 @@
 import type { ErrorClass } from '../../base/errorClass';
-import type { Recoverable, RecoveryForm } from '../message/hubCodec';
+import type { RecoveryTokens, RecoveryProtocol } from '../message/hubCodec';
 import type { HubMessage } from '../message/hubMessage';
 import type { Negotiated } from '../socket/upgrade';
 import type { HubConnection, Opening } from './clientConnection';
 import { RecoverableConnection, recoveryAttemptMs } from './recoverableConnection';
 
-/** The service keeps 1000 messages or 16 MB that nobody has acknowledged, and then closes for good. */
+/** The service keeps 1000 messages or 16 MB that are not acknowledged, and then closes for good. */
 const ackCount = 200;
 const ackBytes = 4 * 1024 * 1024;
 const ackMs = 1000;
-/** The service keeps a lost client so long at least. */
+/** The service keeps a lost client at least this long. */
 const recoverableMs = 30_000;
 const retryMs = 1000;
-/** Close code of a service that has given the client up. */
 const policyViolation = 1008;
 
 /**
- * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges what it receives, and the service sends again
- * what was not acknowledged; its owner gets each message once. Source: "Azure Web PubSub supported Reliable
- * JSON WebSocket subprotocol" and "Create reliable WebSocket clients".
+ * A client of a reliable subprotocol of Azure Web PubSub: it acknowledges messages, and the service repeats those
+ * that were not acknowledged. Source: "Azure Web PubSub supported Reliable JSON WebSocket subprotocol" and "Create
+ * reliable WebSocket clients".
  */
 export class ReliableConnection extends RecoverableConnection {
-  private readonly form: RecoveryForm;
+  private readonly form: RecoveryProtocol;
   readonly hasOwnKeepAlive = false;
   connectionId: string | undefined;
   private reconnectionToken = '';
-  /** Largest sequence id so far, and what has come since the last acknowledgement. */
   private largestId = 0;
   private unackedCount = 0;
   private unackedBytes = 0;
@@ -49,7 +47,6 @@ export class ReliableConnection extends RecoverableConnection {
   }
 
   sendMessage(message: HubMessage): number {
-    // Pings are not worth keeping for the next socket.
     return this.socket?.sendMessage(message) ?? 0;
   }
 
@@ -65,20 +62,18 @@ export class ReliableConnection extends RecoverableConnection {
 
   received(socket: HubConnection, buffer: Buffer, start: number, end: number, bytes: number): void {
     if (this.state === 'closed') return;
-    // A pong of WebSockets is empty.
+    // A WebSocket pong is empty.
     const notice = start < end ? this.form.inspect(buffer, start, end) : 0;
     if (typeof notice === 'object') {
       this.connected(notice);
       return;
     }
     if (notice > 0) {
-      // Sent again after a recovery: no application gets that twice.
       const isKnown = notice <= this.largestId;
       this.note(notice, end - start);
       if (isKnown) return;
     }
     this.listener.received(this, buffer, start, end, bytes);
-    // The socket reports its end in the words the service has given us.
     socket.closeReason = this.closeReason;
   }
 
@@ -96,18 +91,17 @@ export class ReliableConnection extends RecoverableConnection {
     const url = new URL(this.where.url);
     url.searchParams.set('awps_connection_id', this.connectionId ?? '');
     url.searchParams.set('awps_reconnection_token', this.reconnectionToken);
-    // The token of recovery stands for the access token, which may have expired.
+    // The recovery token replaces the access token, which may have expired.
     const { headers } = this.where;
     this.openSocket({ url, headers }, { signal: AbortSignal.timeout(recoveryAttemptMs) });
   }
 
-  /** A new client is connected when the service says so, one that comes back as soon as its socket is open. */
   protected override resume(): void {
     super.resume();
     if (this.unackedCount > 0) this.ack();
   }
 
-  private connected({ connectionId, reconnectionToken }: Recoverable): void {
+  private connected({ connectionId, reconnectionToken }: RecoveryTokens): void {
     this.connectionId = connectionId ?? this.connectionId;
     this.reconnectionToken = reconnectionToken ?? this.reconnectionToken;
     if (this.state === 'connecting') this.becomeOpen();

@@ -1,23 +1,22 @@
 import type * as net from 'node:net';
 import {
   ConnectFailure,
-  failureOfClosing,
-  failureOfSocket,
+  failureFromClose,
+  failureFromSocketError,
   refusedHandshake,
   shownText,
 } from '../connectFailure';
 import { ClientConnection, type Opening } from './clientConnection';
 import { connectSocket, type SocketOwner } from '../socket/socket';
 import { clientCloseFrame, clientFrame, closeCode, FrameError, opcode } from '../socket/frame';
-import { FrameReader, type FrameListener } from '../socket/frameReader';
+import { HeldBytes, FrameReader, type FrameListener } from '../socket/frameReader';
 import {
   HubMessageError,
   readHandshakeAnswer,
   recordSeparator,
-  textIn,
+  readUtf8,
   type HubMessage,
 } from '../message/hubMessage';
-import { Holding } from '../socket/unfinished';
 import type { Negotiated } from '../socket/upgrade';
 import { checkUpgradeAnswer, maximumHeadBytes, upgradeRequest } from '../socket/upgrade';
 
@@ -27,7 +26,7 @@ interface Upgrading {
   head: Buffer;
 }
 
-/** Time a server gets to end a connection that both sides, or we, have closed. */
+/** Time a server gets to end a socket after both sides, or we, have closed. */
 export const closeTimeoutMs = 2000;
 
 /** A connection over its own WebSocket, with no timer and no promise per message. */
@@ -35,7 +34,6 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   closeCode: number | undefined;
   readonly hasOwnKeepAlive = false;
   private upgrading: Upgrading | undefined;
-  /** Set when the connection ends with a close frame of ours: its code. */
   private farewell: number | undefined;
   private readonly reader: FrameReader;
   socket!: net.Socket;
@@ -45,7 +43,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     opening: Opening,
   ) {
     super(opening);
-    const holding = new Holding(this.unfinished, (failure) => this.fail(failure));
+    const holding = new HeldBytes(this.unfinished, (failure) => this.fail(failure));
     this.reader = new FrameReader(opening.options.maximumMessageBytes, holding);
     this.state = 'upgrading';
   }
@@ -75,10 +73,9 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     return this.sendBytes(this.codec.encode(message));
   }
 
-  /** Sends an encoded message, of whatever protocol; nothing happens on a closed connection. */
   sendBytes(message: Buffer): number {
     if (this.state !== 'open') return 0;
-    // Where a protocol has no ping of its own, its message is empty and the WebSocket's takes its place.
+    // A protocol without pings of its own encodes them as empty.
     const frame = clientFrame(message.length === 0 ? opcode.ping : this.codec.opcode, message);
     this.send(frame);
     return frame.length;
@@ -109,7 +106,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
   }
 
   onSocketError(error: Error): void {
-    this.fail(failureOfSocket(error));
+    this.fail(failureFromSocketError(error));
   }
 
   onSocketClose(): void {
@@ -124,17 +121,16 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     }
     const behind = (this.codec.greetingEnd ?? handshakeEnd)(buffer, start, end);
     this.becomeOpen();
-    // The server may put hub messages right behind its answer.
+    // Hub messages may follow the handshake response.
     if (behind < end) this.listener.received(this, buffer, behind, end, frameBytes);
   }
 
   onPing(payload: Buffer): void {
-    // Bounded like everything else that is sent: a server may ping on and never read.
+    // Limited like everything else that is sent: a server may ping without ever reading.
     this.send(clientFrame(opcode.pong, payload));
   }
 
   onPong(payload: Buffer): void {
-    // No message, but a sign of life.
     if (this.state === 'open') this.listener.received(this, payload, 0, 0, 0);
   }
 
@@ -142,7 +138,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.closeCode = code;
     // A close frame is answered by one with the same code (RFC 6455, 5.5.1).
     this.farewell = code;
-    this.fail(failureOfClosing(`closed with code ${code}`, this.closeReason || reason));
+    this.fail(failureFromClose(`closed with code ${code}`, this.closeReason || reason));
   }
 
   protected override release(): void {
@@ -150,7 +146,6 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     else this.sayGoodbye(this.farewell);
   }
 
-  /** Sends the last frame; ending the connection is the server's part, for which it gets a moment. */
   private sayGoodbye(code: number): void {
     const { socket } = this;
     this.state = 'closed';
@@ -192,14 +187,14 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
 }
 
 /**
- * @returns where the hub messages behind the answer to the handshake begin
- * @throws ConnectFailure when the server refuses; HubMessageError when it is no answer
+ * @returns where the hub messages behind the handshake response begin @throws ConnectFailure when the server refuses;
+ * HubMessageError when it is no handshake response
  */
 export function handshakeEnd(buffer: Buffer, start: number, end: number): number {
   const separator = buffer.indexOf(recordSeparator, start);
   if (separator < 0 || separator >= end)
     throw new HubMessageError('the handshake answer is cut off');
-  const refusal = readHandshakeAnswer(textIn(buffer, start, separator));
+  const refusal = readHandshakeAnswer(readUtf8(buffer, start, separator));
   if (refusal !== undefined) throw refusedHandshake(refusal);
   return separator + 1;
 }

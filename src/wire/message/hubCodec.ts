@@ -6,7 +6,7 @@ import {
   HubMessageError,
   readHubMessage,
   recordSeparator,
-  textIn,
+  readUtf8,
   type HubMessage,
 } from './hubMessage';
 import {
@@ -30,14 +30,14 @@ export interface Span {
   next: number;
 }
 
-export interface Recoverable {
+export interface RecoveryTokens {
   readonly connectionId: string | undefined;
   readonly reconnectionToken: string | undefined;
 }
 
-export interface RecoveryForm {
-  /** The sequence id of a data message, what the service says of the connection, or 0 for anything else. */
-  readonly inspect: (buffer: Buffer, start: number, end: number) => number | Recoverable;
+export interface RecoveryProtocol {
+  /** The sequence id of a data message, the ids of the connection, or 0 for anything else. */
+  readonly inspect: (buffer: Buffer, start: number, end: number) => number | RecoveryTokens;
   readonly sequenceAck: (sequenceId: number) => Buffer;
 }
 
@@ -46,33 +46,30 @@ export type ArgumentsAt = (buffer: Buffer, start: number, end: number) => number
 export interface HubCodec {
   readonly protocol: WireProtocol;
   readonly opcode: typeof opcode.text | typeof opcode.binary;
-  /** The first thing a client sends; it and its answer are JSON in every protocol. */
+  /** The first message of a client; it and its response are JSON in every protocol. */
   readonly handshake: Buffer;
   readonly subprotocol?: string;
-  /** Open as soon as the WebSocket is: there is no handshake, or it is left to whoever uses the socket. */
+  /** Open as soon as the WebSocket is: no handshake, or the user of the socket does it. */
   readonly opensAtOnce?: true;
-  readonly recovery?: RecoveryForm;
-  /** Where messages behind the server's first words begin, if those answer no handshake. @throws HubMessageError */
+  readonly recovery?: RecoveryProtocol;
+  /** Where messages begin behind the server's first message, if that answers no handshake. @throws HubMessageError */
   readonly greetingEnd?: (buffer: Buffer, start: number, end: number) => number;
-  /** The usual beginning of the body of a call from the server, up to its arguments. */
+  /** The usual beginning of a call from the server, up to its arguments. */
   readonly callStart: (target: string) => Buffer;
-  /** Finds where the arguments of such a call begin, −1 where it is none; absent: behind that beginning. */
+  /** Finds where the arguments of such a call begin, −1 where it is none; absent: behind {@link callStart}. */
   readonly argumentsAt?: (target: string) => ArgumentsAt;
-  /** Where the id stands in a usual completion without error if it is as long as a stamp; −1 for all else. */
+  /** Where the id of a successful completion stands if it has the length of a stamp; −1 for all else. */
   readonly answeredStamp: (buffer: Buffer, start: number, end: number) => number;
-  /**
-   * Finds the message at `at`. @throws HubMessageError when it does not end before `end`: servers send whole ones
-   */
+  /** Finds the message at `at`. @throws HubMessageError when it does not end before `end`: servers send whole ones */
   readonly find: (buffer: Buffer, at: number, end: number, span: Span) => void;
-  /** Undefined for a type this client does not know. @throws HubMessageError when it breaks the protocol */
+  /** Undefined for an unknown type. @throws HubMessageError when it breaks the protocol */
   readonly read: (buffer: Buffer, start: number, end: number) => HubMessage | undefined;
   readonly encode: (message: HubMessage) => Buffer;
-  /** A text as it stands inside a message. */
   readonly textBytes: (text: string) => Buffer;
   readonly layout: (shape: MessageShape, lengths: HoleLengths) => MessageLayout;
 }
 
-export function isAt(buffer: Buffer, start: number, bytes: Buffer): boolean {
+export function startsWithAt(buffer: Buffer, start: number, bytes: Buffer): boolean {
   for (let at = 0; at < bytes.length; at++) if (buffer[start + at] !== bytes[at]) return false;
   return true;
 }
@@ -94,9 +91,10 @@ export const jsonCodec: HubCodec = {
   answeredStamp: (buffer, start, end) => {
     const at = start + completionStart.length;
     const behind = at + stampLength;
-    if (behind >= end || !isAt(buffer, start, completionStart)) return -1;
-    const isOver = behind + 2 === end && isAt(buffer, behind, completionEnd);
-    const hasResult = behind + resultStart.length < end && isAt(buffer, behind, resultStart);
+    if (behind >= end || !startsWithAt(buffer, start, completionStart)) return -1;
+    const isOver = behind + 2 === end && startsWithAt(buffer, behind, completionEnd);
+    const hasResult =
+      behind + resultStart.length < end && startsWithAt(buffer, behind, resultStart);
     return isOver || hasResult ? at : -1;
   },
   find: (buffer, at, end, span) => {
@@ -106,7 +104,7 @@ export const jsonCodec: HubCodec = {
     span.end = separator;
     span.next = separator + 1;
   },
-  read: (buffer, start, end) => readHubMessage(textIn(buffer, start, end)),
+  read: (buffer, start, end) => readHubMessage(readUtf8(buffer, start, end)),
   encode: encodeHubMessage,
   textBytes: (text) => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8'),
   layout: jsonLayout,
@@ -116,13 +114,11 @@ export const messagePackCodec: HubCodec = {
   protocol: 'messagepack',
   opcode: opcode.binary,
   handshake: encodeHandshake('messagepack'),
-  // [1, {}, nil, target, …
   callStart: (target) => Buffer.concat([Buffer.from([0x96, 0x01, 0x80, 0xc0]), encodeText(target)]),
   answeredStamp: (buffer, start, end) => {
-    // [3, {}, id, kind, result], without the last for a method that returns nothing
     const at = start + 1 + answerStart.length;
     const behind = at + stampLength;
-    if (behind >= end || !isAt(buffer, start + 1, answerStart)) return -1;
+    if (behind >= end || !startsWithAt(buffer, start + 1, answerStart)) return -1;
     const kind = buffer[behind];
     const elements = buffer[start];
     const isOver = elements === 0x94 && kind === completionKind.void;

@@ -1,8 +1,7 @@
+/** The SignalR hub protocol in JSON. Source: the protocol's specification, "HubProtocol". */
 import { isUtf8 } from 'node:buffer';
 import { closeCode as closeCodes, FrameError } from '../socket/frame';
-import { isNestedTooDeep, maximumDepth, objectIn, type JsonObject } from './jsonScan';
-
-/** The SignalR hub protocol in JSON: messages as data, reading and writing. Source: the protocol's specification, "HubProtocol". */
+import { isNestedTooDeep, maximumDepth, parseObject, type JsonObject } from './jsonScan';
 
 export const hubMessageType = {
   invocation: 1,
@@ -60,11 +59,9 @@ export type HubMessage =
 /** Ends every message on the wire; it cannot occur inside JSON text. */
 export const recordSeparator = 0x1e;
 
-/** A violation of the hub protocol inside frames that are right. */
 export class HubMessageError extends FrameError {}
 
-/** The text in `start`…`end`. @throws HubMessageError when it is not UTF-8 */
-export function textIn(buffer: Buffer, start: number, end: number): string {
+export function readUtf8(buffer: Buffer, start: number, end: number): string {
   if (!isUtf8(buffer.subarray(start, end)))
     throw new HubMessageError('a hub message is not UTF-8 text', closeCodes.invalidText);
   return buffer.toString('utf8', start, end);
@@ -78,9 +75,9 @@ export function encodeHandshake(protocol: 'json' | 'messagepack'): Buffer {
   return Buffer.from(`${JSON.stringify({ protocol, version: 1 })}\x1e`, 'utf8');
 }
 
-/** @throws HubMessageError when the text is none, or nested too deep */
-export function jsonObject(text: string): JsonObject {
-  const fields = objectIn(text);
+/** @throws HubMessageError when the text is no object, or nested too deep */
+export function parseJsonObject(text: string): JsonObject {
+  const fields = parseObject(text);
   if (fields !== undefined) return fields;
   throw new HubMessageError(
     isNestedTooDeep(text)
@@ -89,23 +86,21 @@ export function jsonObject(text: string): JsonObject {
   );
 }
 
-/** @returns why the server refuses, undefined when it agrees. @throws HubMessageError when it is no answer */
+/** @returns why the server refuses, if it does. @throws HubMessageError */
 export function readHandshakeAnswer(text: string): string | undefined {
-  const fields = jsonObject(text);
+  const fields = parseJsonObject(text);
   if (fields['type'] !== undefined)
     throw new HubMessageError('the server sent a hub message before its handshake answer');
   const { error = null } = fields;
-  // An error of another kind is none of the protocol, but no agreement either.
+  // An error of another type is no agreement either.
   return error === null || typeof error === 'string' ? (error ?? undefined) : JSON.stringify(error);
 }
 
-/**
- * Reads a message without its separator; undefined for a type that only newer servers know. @throws HubMessageError
- */
+/** Without the separator; undefined for an unknown type. @throws HubMessageError */
 export const readHubMessage = (text: string): HubMessage | undefined =>
-  hubMessageOf(jsonObject(text));
+  hubMessageFromFields(parseJsonObject(text));
 
-export function hubMessageOf(fields: JsonObject): HubMessage | undefined {
+export function hubMessageFromFields(fields: JsonObject): HubMessage | undefined {
   switch (fields['type']) {
     case hubMessageType.invocation:
       return { type: hubMessageType.invocation, ...idIn(fields), ...callIn(fields) };
@@ -197,4 +192,55 @@ function errorIn(fields: JsonObject): { readonly error?: string } {
 
 function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+/** Longest name or id in a message that a server reads. */
+export const maxNameBytes = 512;
+
+/** A hub message whose arguments, item or result stay encoded. */
+export class Envelope {
+  type = NaN;
+  target = '';
+  invocationId: string | undefined = undefined;
+  argumentsStart = 0;
+  argumentsEnd = 0;
+  argumentCount = 0;
+  /** Begin and end of the first arguments in turn; no method takes more than three. */
+  private readonly spans: number[] = [];
+  streamIds: string[] | undefined = undefined;
+  item: Buffer | undefined = undefined;
+  result: Buffer | undefined = undefined;
+  error: string | undefined = undefined;
+  allowReconnect: boolean | undefined = undefined;
+  sequenceId = NaN;
+
+  /** @param start of the message without length prefix @param end without end mark */
+  constructor(
+    readonly bytes: Buffer,
+    readonly start: number,
+    readonly end: number,
+  ) {}
+
+  /** A repeated list of arguments replaces the first. */
+  beginArguments(start: number): void {
+    this.argumentsStart = start;
+    this.argumentCount = this.spans.length = 0;
+  }
+
+  foundArgument(start: number, end: number): void {
+    if (this.argumentCount++ < 3) this.spans.push(start, end);
+  }
+
+  argument(index: number): Buffer {
+    return this.bytes.subarray(this.spans[2 * index], this.spans[2 * index + 1]);
+  }
+
+  /** From the argument to the end of the list, with its closing bracket if it has one. */
+  argumentsFrom(index: number): Buffer {
+    return this.bytes.subarray(this.spans[2 * index], this.argumentsEnd);
+  }
+
+  get allArguments(): Buffer {
+    return this.bytes.subarray(this.argumentsStart, this.argumentsEnd);
+  }
 }

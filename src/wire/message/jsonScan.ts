@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * A JSON scanner that finds where values begin and end without building them: payloads are handed on as bytes. What it
- * accepts, `JSON.parse` accepts as well, given UTF-8: receivers end their connection at anything else.
+ * Finds where JSON values begin and end without building them: payloads are passed on as bytes. Whatever it accepts,
+ * `JSON.parse` accepts as well, given UTF-8: receivers drop connections otherwise.
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object that a text is in JSON; undefined when it is none, or nested too deep. */
-export function objectIn(text: string): JsonObject | undefined {
+/** Undefined when the text is no JSON object, or nested too deep. */
+export function parseObject(text: string): JsonObject | undefined {
   if (isNestedTooDeep(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -19,23 +19,19 @@ export function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** As deep as System.Text.Json reads by default. */
+/** The default of System.Text.Json. */
 export const maximumDepth = 64;
 
-/** Whoever goes through a shorter text, level by level, has stack enough however it is nested. */
+/** No stack overflow is possible in a shorter text. */
 const harmlessChars = 4096;
 
-/**
- * Whether values stand in one another deeper than anybody calls a hub: who goes through them level by level would
- * have no stack left, and reading alone takes a second for a million levels.
- */
+/** Deep nesting overflows the stack of recursive readers, and parsing a million levels takes a second. */
 export function isNestedTooDeep(text: string): boolean {
   if (text.length <= harmlessChars) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x22:
-        // To the quote that ends it.
         while (++at < text.length && text.charCodeAt(at) !== 0x22)
           if (text.charCodeAt(at) === 0x5c) at += 1;
         break;
@@ -61,26 +57,24 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Position of the first byte at or after `at` that is no white space. */
 export function skipSpace(bytes: Buffer, at: number): number {
   let next = at;
   while (isSpace(bytes[next])) next++;
   return next;
 }
 
-/** Strings longer than this are looked through four bytes at a time. */
+/** Strings longer than this are searched four bytes at a time. */
 const longString = 64;
 const everyByte = 0x01010101;
 const topBits = 0x80808080;
 
 /** Position of the first quote, backslash or control character in `at`…`end`; `end` without one. */
 function plainEnd(bytes: Buffer, at: number, end: number): number {
-  // Keys and short values end within a few bytes.
   const near = Math.min(end, at + longString);
   let next = at;
   while (next < near && isPlain(bytes[next]!)) next++;
   if (next < near || next === end) return next;
-  // A long one is worth a view of whole words, which begin at multiples of 4.
+  // For a long one, a view of whole words, which begin at multiples of 4.
   const { byteOffset: shift } = bytes;
   const first = (shift + next + 3) >> 2;
   const last = (shift + end) >> 2;
@@ -101,8 +95,8 @@ function isPlain(byte: number): boolean {
 }
 
 /**
- * Whether four bytes are all plain: a byte below n borrows into its own top bit when n is taken from it.
- * Source: "Bit Twiddling Hacks", headings "Determine if a word has a zero byte" and "a byte less than n".
+ * Whether four bytes are all plain: subtracting n borrows into the top bit of a byte below n. Source: "Bit Twiddling
+ * Hacks", headings "Determine if a word has a zero byte" and "a byte less than n".
  */
 function isPlainWord(word: number): boolean {
   const quotes = word ^ (quote * everyByte);
@@ -118,7 +112,7 @@ function isHex(byte: number | undefined): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** Position behind the escape whose backslash is at `at`; -1 for one that JSON does not have. */
+/** Position behind the escape whose backslash is at `at`; −1 if it is invalid. */
 function skipEscape(bytes: Buffer, at: number): number {
   switch (bytes[at + 1]) {
     case quote:
@@ -138,7 +132,7 @@ function skipEscape(bytes: Buffer, at: number): number {
   }
 }
 
-/** Position behind the string whose opening quote is at `at`; -1 when it does not end well before `end`. */
+/** Position behind the string whose opening quote is at `at`; −1 if it is invalid. */
 function skipString(bytes: Buffer, at: number, end: number): number {
   let next = plainEnd(bytes, at + 1, end);
   while (next < end && bytes[next] === backslash) {
@@ -183,10 +177,8 @@ function skipWord(bytes: Buffer, at: number, word: string): number {
 }
 
 /**
- * Walks the members of the object, or the elements of the array, that opens at `at`.
- * `visit` gets the key (positions of its quotes; both 0 in an array) and the value as half-open ranges.
- * @param skip goes over a value, as {@link skipValue} does
- * @returns the position behind the closing bracket, or -1 when the text is malformed
+ * Visits the members of the object, or the elements of the array, that opens at `at`. Keys include their quotes, and
+ * are 0…0 in an array. @returns the position behind the closing bracket, or −1 when the text is malformed
  */
 export function walk(
   bytes: Buffer,
@@ -235,7 +227,7 @@ type SkipMember = (
 
 const ignore = (): void => undefined;
 
-/** Position behind the value that starts at `at`, or -1 when there is none that ends before `end`. */
+/** Position behind the value at `at`, or −1 when it is malformed or does not end before `end`. */
 export function skipValue(bytes: Buffer, at: number, end: number, depth = 1): number {
   let next: number;
   switch (bytes[at]!) {
@@ -259,28 +251,25 @@ export function skipValue(bytes: Buffer, at: number, end: number, depth = 1): nu
   return next > end ? -1 : next;
 }
 
-/** Whether the bytes are one JSON value in UTF-8 that may stand inside of another. */
+/** Whether the bytes are one JSON value in UTF-8 that may stand inside another. */
 export function isJson(bytes: Buffer): boolean {
   const behind = skipValue(bytes, skipSpace(bytes, 0), bytes.length, 2);
   return behind >= 0 && skipSpace(bytes, behind) === bytes.length && isUtf8(bytes);
 }
 
-/** The text of the JSON string in `start`…`end` (quotes included), which {@link skipString} has found. */
-export function stringAt(bytes: Buffer, start: number, end: number): string {
+/** The text of a valid JSON string in `start`…`end`, quotes included. */
+export function readString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/**
- * The string member `key` of an object, the last one if it is repeated.
- * @returns undefined when the value is no object, has no such member, or the member is no string
- */
+/** The last string member `key` of an object; undefined without one. */
 export function stringMember(bytes: Buffer, key: string): string | undefined {
   let found: string | undefined;
   if (bytes[0] !== 0x7b) return undefined;
   walk(bytes, 0, bytes.length, (keyStart, keyEnd, start, end) => {
-    if (stringAt(bytes, keyStart, keyEnd) !== key) return;
-    found = bytes[start] === quote ? stringAt(bytes, start, end) : undefined;
+    if (readString(bytes, keyStart, keyEnd) !== key) return;
+    found = bytes[start] === quote ? readString(bytes, start, end) : undefined;
   });
   return found;
 }

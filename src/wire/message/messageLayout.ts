@@ -11,19 +11,16 @@ import {
 } from './messagePack';
 import { stampKey, stampLength } from './stamp';
 
-/** What one message of a run looks like, apart from what is written into it each time. */
 export interface MessageShape {
   readonly method: string;
   readonly arguments: readonly MessageArgument[];
-  /** The receiver is a group, which clients of Web PubSub publish to without a method. */
+  /** The receiver is a group, to which clients of Web PubSub publish without a method. */
   readonly toGroup?: boolean;
-  /** The hub is asked for a completion: the stamp is the invocation's id. Web PubSub wants a number. */
+  /** The sender wants a completion: the stamp is the invocation id. Web PubSub wants a number. */
   readonly answered?: boolean;
-  /** It opens a stream, whose items come down, go up, or both. */
   readonly opens?: { readonly down: boolean; readonly up: boolean };
 }
 
-/** Bytes of what has no fixed length, as it stands in the message. */
 export interface HoleLengths {
   readonly receiver: number;
   readonly sender: number;
@@ -31,7 +28,7 @@ export interface HoleLengths {
 }
 const noLengths: HoleLengths = { receiver: 0, sender: 0, senderIndex: 0 };
 
-/** How a hole's value is written: digits in text, digits as a number of JSON, big-endian integer, varint. */
+/** How a hole's value is written: digits in text, digits as a JSON number, big-endian integer, varint. */
 type HoleForm = 'text' | 'number' | 'integer' | 'varint';
 
 export interface Hole {
@@ -48,18 +45,16 @@ export interface MessageLayout {
 
 export interface ContractMessage {
   readonly method: string;
-  /** Dictionary key for the receiver's id or name, when the method needs one. */
   readonly receiverKey?: string;
   readonly toGroup?: boolean;
-  /** Payload text; its bytes as UTF-8 are the message size. */
   readonly blob: string;
-  /** The payload goes out as bytes instead of text; only MessagePack distinguishes them. */
+  /** Sent as bytes instead of text; only MessagePack distinguishes them. */
   readonly binary?: boolean;
 }
 
 const textOf = (...parts: readonly TextPart[]): MessageArgument => ({ kind: 'text', parts });
 
-/** One dictionary, which the hub hands to `RecordLatency` as it came; the stamp has a key of its own. */
+/** One dictionary, which the hub passes to `RecordLatency`; the stamp has its own key. */
 export function recordLatencyShape(message: ContractMessage): MessageShape {
   const { method, receiverKey, toGroup = false, blob, binary } = message;
   const members: (readonly [string, MessageArgument])[] = [
@@ -72,14 +67,13 @@ export function recordLatencyShape(message: ContractMessage): MessageShape {
 }
 
 /**
- * Receiver, if any, ticks and payload, of which the hub hands the last two to `Measure`. The contract has no room
- * for anything else, so the payload begins with the stamp.
- * @param message its blob must be as long as a stamp at least
+ * Receiver, if any, ticks and payload; the hub passes the last two to `Measure`. The payload begins with the stamp,
+ * so it is as long as a stamp at least.
  */
 export function measureShape(message: ContractMessage): MessageShape {
   const { method, receiverKey, blob } = message;
   const rest = Buffer.from(blob, 'utf8').subarray(stampLength);
-  // Blanks in place of a character that the stamp cuts: bytes 10xxxxxx go on with one.
+  // Blanks replace the rest of a character that the stamp cuts: bytes 10xxxxxx continue one.
   for (let at = 0; at < rest.length && (rest[at]! & 0xc0) === 0x80; at++) rest[at] = 0x20;
   return {
     method,
@@ -92,15 +86,15 @@ export function measureShape(message: ContractMessage): MessageShape {
 }
 
 /**
- * Ids under which Web PubSub acknowledges messages begin here, far above those of joining and leaving. From
- * here on a number has one length for long: 11 digits up to 99,999,999,999, and 6 bytes as a varint.
+ * Ack ids of messages in Web PubSub begin here, far above those of joins and leaves. From here on a number keeps its
+ * length: 11 digits up to 99,999,999,999, and 6 bytes as a varint.
  */
 export const firstMessageAckId = 2 ** 35;
 export const messageAckId = { digits: 11, varintBytes: 6 } as const;
 
 /**
- * Digits of a Unix time in milliseconds until the year 2286, of ticks until 3168, of any sequence, and of
- * the million items that a stream has at most.
+ * Enough for a Unix time in milliseconds until 2286, ticks until 3168, any sequence number, and the million items of
+ * a stream.
  */
 export const holeDigits = {
   unixMs: 13,
@@ -109,10 +103,9 @@ export const holeDigits = {
   ackId: messageAckId.digits,
   itemCount: 7,
 } as const;
-/** Ids of streams: a letter and eight hexadecimal digits. */
+/** A letter and eight hexadecimal digits. */
 export const streamIdLength = 9;
 
-/** Bytes of the integers that follow a head of one byte. */
 const integerBytes = { unixMs: 8, ticks: 8, sequence: 4, senderIndex: 4, itemCount: 4 } as const;
 
 function textLength(kind: HoleKind, lengths: HoleLengths): number {
@@ -133,8 +126,7 @@ function textLength(kind: HoleKind, lengths: HoleLengths): number {
 
 const nothing = (): Buffer => Buffer.alloc(0);
 
-/** Collects pieces and remembers where the holes are. */
-export class Pieces {
+export class LayoutBuilder {
   private readonly pieces: Buffer[] = [];
   private readonly holes: Hole[] = [];
   private length = 0;
@@ -153,13 +145,11 @@ export class Pieces {
     this.add(Buffer.alloc(length));
   }
 
-  /** A whole message inside this one. */
   nested({ body, holes }: MessageLayout): void {
     for (const hole of holes) this.holes.push({ ...hole, at: this.length + hole.at });
     this.add(body);
   }
 
-  /** @param prefix goes before everything */
   layout(prefix: (length: number) => Buffer = nothing): MessageLayout {
     const before = prefix(this.length);
     return {
@@ -171,7 +161,7 @@ export class Pieces {
 
 const jsonText = (text: string): Buffer => Buffer.from(JSON.stringify(text).slice(1, -1), 'utf8');
 
-export class JsonPieces extends Pieces {
+export class JsonLayoutBuilder extends LayoutBuilder {
   raw(text: string): void {
     this.add(Buffer.from(text, 'utf8'));
   }
@@ -215,7 +205,6 @@ export class JsonPieces extends Pieces {
   }
 }
 
-/** What stands in the id of a message; undefined when it has none. */
 function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefined {
   if (answered === true) return 'stamp';
   return opens && 'callId';
@@ -224,8 +213,8 @@ function idHole({ answered, opens }: MessageShape): 'stamp' | 'callId' | undefin
 const callType = ({ opens }: MessageShape): number =>
   opens?.down === true ? hubMessageType.streamInvocation : hubMessageType.invocation;
 
-function jsonHead(type: number, id: HoleKind | undefined, lengths = noLengths): JsonPieces {
-  const pieces = new JsonPieces(lengths);
+function jsonHead(type: number, id: HoleKind | undefined, lengths = noLengths): JsonLayoutBuilder {
+  const pieces = new JsonLayoutBuilder(lengths);
   pieces.raw(`{"type":${type}`);
   if (id === undefined) return pieces;
   pieces.raw(',"invocationId":"');
@@ -248,11 +237,10 @@ export function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLa
   return pieces.layout();
 }
 
-/** Heads of unsigned integers by their bytes. */
 const integerHead = { 4: Buffer.from([0xce]), 8: Buffer.from([0xcf]) } as const;
 
-/** Pieces of MessagePack. Numbers that change have one width, so that all messages are equally long. */
-class MessagePackPieces extends Pieces {
+/** Variable numbers have a fixed width, so that all messages are equally long. */
+class MessagePackPieces extends LayoutBuilder {
   constructor(private readonly holeLengths: HoleLengths) {
     super(holeLengths);
   }
@@ -305,7 +293,6 @@ class MessagePackPieces extends Pieces {
   }
 }
 
-/** Begins a message of so many elements up to its id: type, no headers, the id or nil. */
 function messagePackHead(
   elements: number,
   type: number,
@@ -330,13 +317,11 @@ export function messagePackLayout(shape: MessageShape, lengths: HoleLengths): Me
   return pieces.layout(lengthPrefix);
 }
 
-/** What a stream has besides the call that opens it. */
 interface StreamLayout {
   readonly item: (item: MessageArgument, lengths: HoleLengths) => MessageLayout;
   readonly end: MessageLayout;
-  /** Wants no more of a stream that comes down. */
   readonly cancel: MessageLayout;
-  /** How an item that comes down usually begins, up to its content, and what stands behind that. */
+  /** How an item that comes down usually begins, up to its content; `endBytes` follow the content. */
   readonly begins: MessageLayout;
   readonly endBytes: number;
   /** How a dictionary that comes back begins, up to its stamp. */
@@ -345,13 +330,13 @@ interface StreamLayout {
   readonly numbered: MessageLayout;
 }
 
-/** Dictionary key under which a hub numbers the items that it makes: from 0, hexadecimal. */
+/** Dictionary key for the numbers of the items that a hub makes: from 0, hexadecimal. */
 export const itemKey = 'bench.Item';
 export const itemDigits = 8;
 
 const { streamItem, completion, cancelInvocation } = hubMessageType;
 
-function jsonItem(id: HoleKind, lengths?: HoleLengths): JsonPieces {
+function jsonItem(id: HoleKind, lengths?: HoleLengths): JsonLayoutBuilder {
   const pieces = jsonHead(streamItem, id, lengths);
   pieces.raw(',"item":');
   return pieces;
@@ -393,7 +378,7 @@ const jsonStreams: StreamLayout = {
 const messagePackItem = (id: HoleKind, lengths?: HoleLengths): MessagePackPieces =>
   messagePackHead(4, streamItem, id, lengths);
 
-/** The hub's number comes on top of the three members that are sent. */
+/** The hub's number is added to the three members that are sent. */
 function messagePackItemStart(isNumbered: boolean): MessageLayout {
   const pieces = messagePackItem('callId');
   pieces.add(mapHead(isNumbered ? 4 : 3));
@@ -407,7 +392,6 @@ function messagePackItemStart(isNumbered: boolean): MessageLayout {
 
 function messagePackEnd(): MessageLayout {
   const pieces = messagePackHead(4, completion, 'streamId');
-  // Nothing follows an upload: kind 2, void.
   pieces.add(Buffer.from([2]));
   return pieces.layout(lengthPrefix);
 }
@@ -426,5 +410,5 @@ const messagePackStreams: StreamLayout = {
   numbered: messagePackItemStart(true),
 };
 
-export const streamLayoutOf = (protocol: WireProtocol): StreamLayout =>
+export const streamLayoutFor = (protocol: WireProtocol): StreamLayout =>
   protocol === 'json' ? jsonStreams : messagePackStreams;

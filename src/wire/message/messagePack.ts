@@ -1,28 +1,25 @@
 import { HubMessageError } from './hubMessage';
 
 /**
- * MessagePack: reading, as far as hostile bytes allow (nothing is believed that cannot stand in the bytes that
- * are there), and writing in the shortest form of each value, which is not for hot paths: see `messageTemplate.ts`.
- * Source: the MessagePack specification, "Formats".
+ * MessagePack: a reader that is safe with hostile bytes, and a writer in the shortest form of each value, which is
+ * not for hot paths: see `messageTemplate.ts`. Source: the MessagePack specification, "Formats".
  */
 
-/** A place in bytes; reading moves `at` on, never beyond `end`. */
 export interface Cursor {
   readonly bytes: Buffer;
   at: number;
   readonly end: number;
 }
 
-/** A value of an application's own type. */
 export class MessagePackExtension {
   constructor(
-    /** −128…127; negative ones belong to MessagePack itself, −1 is a point in time. */
+    /** −128…127; negative ones are reserved, −1 is a timestamp. */
     readonly type: number,
     readonly data: Uint8Array,
   ) {}
 }
 
-/** As deep as .NET's JSON reader goes by default, so that both protocols carry the same values. */
+/** The default of .NET's JSON reader, so that both protocols carry the same values. */
 const maximumDepth = 64;
 
 const cutOff = 'a hub message is cut off inside a value';
@@ -43,14 +40,13 @@ function firstByte(cursor: Cursor): number {
   return cursor.bytes[cursor.at]!;
 }
 
-/** How a head says what follows and how long it is. */
 interface HeadForm {
-  /** First byte with the length in its low bits, which `mask` has; −1 for none. */
+  /** First byte with the length in its low bits (`mask`); −1 for none. */
   readonly fixed: number;
   readonly mask: number;
   /** First byte before a length of 8 bits; −1 for none. */
   readonly one: number;
-  /** The same of 16 bits; that of 32 bits is the next number. */
+  /** The same for 16 bits; that for 32 bits is the next number. */
   readonly two: number;
 }
 const heads = {
@@ -61,7 +57,7 @@ const heads = {
   extension: { fixed: -1, mask: 0, one: 0xc7, two: 0xc8 },
 } as const satisfies Record<string, HeadForm>;
 
-/** Moves over a head and returns the length in it; −1 without moving when it is none of that kind. */
+/** Returns the length in a head and moves behind it; −1 without moving when it is of another kind. */
 function takeHead(cursor: Cursor, { fixed, mask, one, two }: HeadForm): number {
   const first = firstByte(cursor);
   if ((first & ~mask) === fixed) return cursor.bytes[cursor.at++]! & mask;
@@ -81,13 +77,11 @@ const headWriter =
     head.writeUIntBE(length, 1, wide ? 4 : 2);
     return head;
   };
-/** The heads of texts, data, arrays and maps of such a length; that of maps counts pairs. */
 export const textHead = headWriter(heads.text);
 export const binaryHead = headWriter(heads.binary);
 export const arrayHead = headWriter(heads.array);
 export const mapHead = headWriter(heads.map);
 
-/** The head of an extension up to its type byte; the length is that of its data. */
 function takeExtensionHead(cursor: Cursor): number {
   const first = firstByte(cursor);
   if (first < 0xd4 || first > 0xd8) return takeHead(cursor, heads.extension);
@@ -95,13 +89,13 @@ function takeExtensionHead(cursor: Cursor): number {
   return 1 << (first - 0xd4);
 }
 
-/** Every element takes a byte at least: what claims more is no reason to make room for it. */
+/** Every element takes a byte at least: a larger claim must not reserve memory. */
 function bounded(cursor: Cursor, count: number, bytesEach: number): number {
   if (count * bytesEach > cursor.end - cursor.at) throw new HubMessageError(cutOff);
   return count;
 }
 
-/** Moves over the head of an array. @throws HubMessageError when there is none, or more elements than bytes */
+/** @throws HubMessageError when there is no array, or it claims more elements than bytes */
 export function readArrayHead(cursor: Cursor): number {
   const length = takeHead(cursor, heads.array);
   if (length < 0) throw new HubMessageError('a hub message has no array where one belongs');
@@ -120,7 +114,7 @@ export function skipNil(cursor: Cursor): boolean {
   return true;
 }
 
-/** Reads a text; undefined without moving when the value is none. */
+/** Undefined without moving when the value is no text. */
 export function readText(cursor: Cursor): string | undefined {
   const length = takeHead(cursor, heads.text);
   if (length < 0) return undefined;
@@ -128,7 +122,7 @@ export function readText(cursor: Cursor): string | undefined {
   return cursor.bytes.toString('utf8', start, cursor.at);
 }
 
-/** Reads an integer of any width, exactly; undefined without moving when the value is none. */
+/** An integer of any width, exactly; undefined without moving when the value is none. */
 export function readInteger(cursor: Cursor): number | bigint | undefined {
   const first = firstByte(cursor);
   const { bytes } = cursor;
@@ -164,8 +158,8 @@ function exact(value: bigint): number | bigint {
 }
 
 /**
- * Reads a value. Integers that no number holds exactly become bigint, bytes a copy, nil null, extensions {@link
- * MessagePackExtension}. @throws HubMessageError when the bytes are no MessagePack, or nested too deeply
+ * Integers beyond the safe range become bigint, bin a copy, nil null. @throws HubMessageError when the bytes are no
+ * MessagePack, or nested too deeply
  */
 export function readValue(cursor: Cursor, depth = 1): unknown {
   const integer = readInteger(cursor);
@@ -224,12 +218,12 @@ function copyOf(cursor: Cursor, length: number): Uint8Array {
   return new Uint8Array(cursor.bytes.subarray(start, cursor.at));
 }
 
-/** Bytes of the values from 0xc0 to 0xdf whose length is in their first byte; 0 for all others. */
+/** Total lengths of the values 0xc0 to 0xdf that have a fixed one; 0 for all others. */
 const fixedLengths = Uint8Array.from([
   1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
-/** Moves over a value without building it. @throws HubMessageError as {@link readValue} does */
+/** Skips a value. @throws HubMessageError as {@link readValue} does */
 export function skipValue(cursor: Cursor, depth = 1): void {
   const first = firstByte(cursor);
   if (first < 0x80 || first >= 0xe0) {
@@ -267,8 +261,8 @@ export function encodeText(text: string): Buffer {
 }
 
 /**
- * Encodes plain data: null and undefined as nil, whole numbers and bigint as integers, other numbers as 64-bit
- * floats, byte arrays as bin, objects as maps. @throws RangeError for a bigint beyond 64 bits
+ * Whole numbers and bigint become integers, other numbers 64-bit floats, byte arrays bin, undefined nil. @throws
+ * RangeError for a bigint beyond 64 bits
  */
 export function encodeValue(value: unknown): Buffer {
   const output: Output = { bytes: Buffer.allocUnsafe(256), used: 0 };
@@ -278,7 +272,7 @@ export function encodeValue(value: unknown): Buffer {
 
 const nil = Buffer.from([0xc0]);
 
-/** Bytes so far and room for more: a list of pieces would need many times the memory of small values. */
+/** A list of pieces would need many times the memory of small values. */
 interface Output {
   bytes: Buffer;
   used: number;
@@ -378,8 +372,8 @@ function encodeWide(value: bigint): Buffer {
 }
 
 /**
- * MessagePack hub messages stand behind each other, each behind its length: 7 bits a byte, lowest first, the highest
- * bit of a byte saying that another follows. Source: the hub protocol's specification, "MessagePack encoding".
+ * Hub messages follow each other, each behind its length: 7 bits a byte, lowest first, the highest bit says that
+ * another byte follows. Source: the hub protocol's specification, "MessagePack encoding".
  */
 
 export const maximumPrefixBytes = 5;
@@ -395,12 +389,12 @@ export function lengthPrefix(bodyLength: number): Buffer {
   return Buffer.from(bytes);
 }
 
-export function framed(parts: readonly Buffer[]): Buffer {
+export function withLengthPrefix(parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([lengthPrefix(body.length), body]);
 }
 
-/** Bytes of the length prefix at `at`; `invalid` when it is longer than 5 bytes or no 31 bits. */
+/** Bytes of the length prefix at `at`; `invalid` when it is longer than 5 bytes or 31 bits. */
 export function prefixBytes(
   bytes: Uint8Array,
   at: number,

@@ -1,7 +1,13 @@
-import { Envelope, maxNameBytes } from './envelope';
-import { hubMessageOf, hubMessageType, HubMessageError, type HubMessage } from './hubMessage';
 import {
-  framed,
+  Envelope,
+  maxNameBytes,
+  hubMessageFromFields,
+  hubMessageType,
+  HubMessageError,
+  type HubMessage,
+} from './hubMessage';
+import {
+  withLengthPrefix,
   readArrayHead,
   readInteger,
   readMapHead,
@@ -14,15 +20,14 @@ import {
 } from './messagePack';
 
 /**
- * Hub messages in MessagePack: each an array that begins with its type; types 1 to 5 have headers next.
- * Source: the hub protocol's specification, "MessagePack encoding".
+ * Hub messages in MessagePack: arrays that begin with the type; types 1 to 5 have headers next. Source: the hub
+ * protocol's specification, "MessagePack encoding".
  */
 
-/** The third element of a completion: what follows it. */
 export const completionKind = { error: 1, void: 2, value: 3 } as const;
 
 export const encodeMessagePackMessage = (message: HubMessage): Buffer =>
-  framed([encodeValue(elementsOf(message))]);
+  withLengthPrefix([encodeValue(elementsOf(message))]);
 
 function elementsOf(message: HubMessage): readonly unknown[] {
   const { type } = message;
@@ -54,9 +59,7 @@ function elementsOf(message: HubMessage): readonly unknown[] {
 
 const valueIn = (bytes: Buffer): unknown => readValue({ bytes, at: 0, end: bytes.length });
 
-/**
- * Reads a message without its length; undefined for a type that only newer servers know. @throws HubMessageError
- */
+/** Without the length prefix; undefined for an unknown type. @throws HubMessageError */
 export function readMessagePackMessage(
   bytes: Buffer,
   start: number,
@@ -66,16 +69,15 @@ export function readMessagePackMessage(
   const { type, target, invocationId, streamIds, item, result, error } = envelope;
   const { allowReconnect, sequenceId, argumentsEnd, allArguments } = envelope;
   const list = argumentsEnd > 0 ? valueIn(allArguments) : undefined;
-  if (item !== undefined) return hubMessageOf({ type, invocationId, item: valueIn(item) });
-  if (result !== undefined) return hubMessageOf({ type, invocationId, result: valueIn(result) });
+  if (item !== undefined) return hubMessageFromFields({ type, invocationId, item: valueIn(item) });
+  if (result !== undefined)
+    return hubMessageFromFields({ type, invocationId, result: valueIn(result) });
   if (list === undefined)
-    return hubMessageOf({ type, invocationId, error, allowReconnect, sequenceId });
-  return hubMessageOf({ type, invocationId, target, arguments: list, streamIds });
+    return hubMessageFromFields({ type, invocationId, error, allowReconnect, sequenceId });
+  return hubMessageFromFields({ type, invocationId, target, arguments: list, streamIds });
 }
 
-/**
- * Reads a message without its length. @throws HubMessageError when it is malformed
- */
+/** Without the length prefix. @throws HubMessageError when it is malformed */
 export function readMessagePackEnvelope(bytes: Buffer, start: number, end: number): Envelope {
   const cursor: Cursor = { bytes, at: start, end };
   const envelope = new Envelope(bytes, start, end);
@@ -91,14 +93,12 @@ export function readMessagePackEnvelope(bytes: Buffer, start: number, end: numbe
   return envelope;
 }
 
-/** Newer versions of the protocol have more. */
 const known: ReadonlySet<number> = new Set(Object.values(hubMessageType));
 
 function fail(text: string): never {
   throw new HubMessageError(text);
 }
 
-/** @returns how many elements were read */
 function readFields(cursor: Cursor, envelope: Envelope, elements: number): number {
   switch (envelope.type) {
     case hubMessageType.invocation:
@@ -147,7 +147,7 @@ function readHead(cursor: Cursor, envelope: Envelope, elements: number, wanted: 
   const mayBeNil = envelope.type === hubMessageType.invocation;
   if (mayBeNil && skipNil(cursor)) return;
   const id = nameAt(cursor);
-  // An empty id stands for none, as .NET reads it.
+  // .NET reads an empty id as none.
   if (id !== '') envelope.invocationId = id;
   else if (!mayBeNil) fail('a hub message has no invocation id');
 }

@@ -1,4 +1,4 @@
-/** Hub messages as data and as bytes: encoded once, so that sending one only fills in what changes. */
+/** Hub messages that are encoded once, so that sending one only fills in what changes. */
 import type { HubCodec } from './hubCodec';
 import { clientFrame, clientHeaderLength } from '../socket/frame';
 import {
@@ -19,25 +19,23 @@ import {
 } from '../../base/message';
 import { hubMessageType, type HubMessage } from './hubMessage';
 
-export interface MessageSource {
-  /** Connection id as the codec's `textBytes` gives it; absent where no message names it. */
+export interface SenderFields {
+  /** Connection id as the codec's `textBytes` gives it. */
   readonly id?: Uint8Array | undefined;
   readonly index: number;
-  /** Number under which the message is to be acknowledged, where it asks for that. */
   readonly ackId?: number;
-  /** Ids of the call that opens a stream, and of the items that go up in it, where it is about one. */
+  /** Ids of the call that opens a stream, and of the items that go up in it. */
   readonly callId?: Uint8Array;
   readonly streamId?: Uint8Array;
-  /** Items that a stream is to have, where the message asks for them. */
   readonly itemCount?: number;
 }
 
 const noReceiver = Buffer.alloc(0);
-const nobody: MessageSource = { index: 0 };
+const nobody: SenderFields = { index: 0 };
 
 export function holeLengths(
   receiver: Uint8Array | undefined,
-  { id, index }: MessageSource = nobody,
+  { id, index }: SenderFields = nobody,
 ): HoleLengths {
   return {
     receiver: receiver?.length ?? 0,
@@ -47,9 +45,8 @@ export function holeLengths(
 }
 
 /**
- * A hub message encoded once: a masked WebSocket frame, or the bare message, in which only the holes are
- * overwritten for each message. Its bytes may be handed to a socket that takes them at once; a socket that
- * keeps them needs {@link MessageTemplate.detach} before the next message.
+ * A masked WebSocket frame, or a bare message, in which only the holes are overwritten for each message. A socket
+ * that keeps the bytes needs {@link MessageTemplate.detach} before the next message.
  */
 export class MessageTemplate {
   private bytes: Buffer;
@@ -60,7 +57,7 @@ export class MessageTemplate {
   private readonly scratch = Buffer.alloc(20);
   private timestampMs = -1;
 
-  /** @param framed whether a WebSocket frame is wanted; otherwise the bare hub message, for HTTP bodies */
+  /** @param framed false: the bare hub message, for HTTP bodies */
   constructor(
     { body, holes }: MessageLayout,
     codec: Pick<HubCodec, 'opcode'>,
@@ -85,16 +82,12 @@ export class MessageTemplate {
     return this.bytes.length;
   }
 
-  /**
-   * Writes what belongs into the holes and returns the frame.
-   * @param receiver as the codec's `textBytes` gives it, of the template's length
-   * @param nowMs Unix time
-   */
+  /** @param receiver as the codec's `textBytes` gives it, of the template's length @param nowMs Unix time */
   fill(
     stamp: Stamp,
     receiver: Uint8Array | undefined,
     nowMs: number,
-    source: MessageSource = nobody,
+    source: SenderFields = nobody,
   ): Buffer {
     writeStamp(this.stampBytes, 0, stamp);
     const timeIsNew = nowMs !== this.timestampMs;
@@ -136,18 +129,16 @@ export class MessageTemplate {
     stamp: Stamp,
     receiver: Uint8Array | undefined,
     nowMs: number,
-    source?: MessageSource,
+    source?: SenderFields,
   ): number {
     if (!to.send(this.fill(stamp, receiver, nowMs, source))) this.detach();
     return this.bytes.length;
   }
 
-  /** Gives the current frame away: the next message is written into a copy. */
   detach(): void {
     this.bytes = Buffer.from(this.bytes);
   }
 
-  /** @param count bytes to write from the beginning, exactly as many as the hole is wide */
   private put({ at: shift, length }: Hole, from: Uint8Array, count = from.length): void {
     if (count !== length) throw new Error('bytes do not fit the hole');
     const { bytes, maskAt, bodyAt } = this;
@@ -161,7 +152,7 @@ export class MessageTemplate {
     }
   }
 
-  /** Integers of 4 bytes, varints, or digits behind blanks in a number of JSON and behind zeros in a text. */
+  /** Numbers are padded with blanks as JSON numbers, with zeros in texts. */
   private putNumber(hole: Hole, value: number): void {
     const { scratch } = this;
     if (hole.form === 'integer') {
@@ -198,13 +189,10 @@ export interface HoleContent {
   readonly stamp: Stamp;
   readonly receiver?: Uint8Array | undefined;
   readonly nowMs: number;
-  readonly source: MessageSource;
+  readonly source: SenderFields;
 }
 
-/**
- * Messages of one shape for an official client, which encodes them itself: only the shape is that of {@link
- * MessageTemplate}.
- */
+/** The same for an official client, which encodes messages itself. */
 export class MessageValue {
   wireBytes = NaN;
 
@@ -218,7 +206,7 @@ export class MessageValue {
     stamp: Stamp,
     receiver: Uint8Array | undefined,
     nowMs: number,
-    source: MessageSource,
+    source: SenderFields,
   ): void {
     const holes = { protocol: this.protocol, stamp, receiver, nowMs, source };
     this.wireBytes = to.sendMessage!(invocationOf(this.shape, holes));
@@ -227,8 +215,7 @@ export class MessageValue {
 
 function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   const { method: target, answered, toGroup = false } = shape;
-  const values = shape.arguments.map((argument) => valueOf(argument, holes));
-  // Web PubSub names the group besides the data, and numbers what is to be acknowledged.
+  const values = shape.arguments.map((argument) => argumentValue(argument, holes));
   const isPubSub = !isHubProtocol(holes.protocol);
   return {
     type: hubMessageType.invocation,
@@ -238,7 +225,7 @@ function invocationOf(shape: MessageShape, holes: HoleContent): HubMessage {
   };
 }
 
-export function valueOf(argument: MessageArgument, holes: HoleContent): unknown {
+export function argumentValue(argument: MessageArgument, holes: HoleContent): unknown {
   switch (argument.kind) {
     case 'value':
       return argument.value;
@@ -252,10 +239,10 @@ export function valueOf(argument: MessageArgument, holes: HoleContent): unknown 
       return isBinary ? Buffer.from(text, 'utf8') : text;
     }
     case 'list':
-      return argument.items.map((item) => valueOf(item, holes));
+      return argument.items.map((item) => argumentValue(item, holes));
     case 'map':
       return Object.fromEntries(
-        argument.members.map(([key, member]) => [key, valueOf(member, holes)]),
+        argument.members.map(([key, member]) => [key, argumentValue(member, holes)]),
       );
   }
 }
@@ -302,7 +289,7 @@ function numberIn(hole: NumberHole, { stamp, source, nowMs }: HoleContent): numb
     case 'unixMs':
       return nowMs;
     case 'ticks':
-      // As precise as any JSON of a JavaScript client is.
+      // As precise as any JSON of a JavaScript client.
       return Number(dotNetTicks(nowMs));
   }
 }

@@ -44,7 +44,7 @@ export function emptyStamp(): Stamp {
   return { runId: 0, step: 0, warmup: false, source: 0, sequence: 0, intendedUs: 0, sentUs: 0 };
 }
 
-/** Writes the stamp's 54 bytes at `at`, unmasked. Times are cut to whole microseconds. */
+/** 54 bytes, unmasked. Times are cut to whole microseconds. */
 export function writeStamp(buffer: Uint8Array, at: number, stamp: Stamp): void {
   buffer.set(markerBytes, at);
   writeHex(buffer, at + field.run, 8, stamp.runId);
@@ -59,8 +59,8 @@ export function writeStamp(buffer: Uint8Array, at: number, stamp: Stamp): void {
 const stepBits = ({ step, warmup }: Stamp): number => step | (warmup ? 0x8000 : 0);
 
 /**
- * All fields by exclusive or, each turned by other bits so that two in each other's place differ, too. A digit is four bits next to
- * each other, which fall on different bits of the eight: another digit always makes another check.
+ * All fields by exclusive or, each rotated by another number of bits, so that swapped fields and any changed digit
+ * give another check.
  */
 function checkOf(stamp: Stamp): number {
   const { runId, source, sequence, intendedUs, sentUs } = stamp;
@@ -79,7 +79,7 @@ function checkOf(stamp: Stamp): number {
 
 const turned = (bits: number, by: number): number => (bits << by) | (bits >>> (32 - by));
 
-/** Reads a stamp at `at` into `stamp`; false when there is none, `stamp` is then undefined in part. */
+/** False when there is no valid stamp; `stamp` is then partly overwritten. */
 export function readStamp(buffer: Uint8Array, at: number, stamp: Stamp): boolean {
   if (
     buffer[at] !== markerBytes[0] ||

@@ -1,23 +1,22 @@
-/** Messages to clients by the REST API of a service. */
 import type { Endpoint, ServiceAccess, SigningKey } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services, type AzureService } from '../../base/serviceTraits';
 import { AccessTokens, tokenLifeS, type ClientTokens } from '../connect/accessTokens';
 import {
-  classOfStatus,
+  errorClassForStatus,
   ConnectFailure,
-  failureOfSocket,
+  failureFromSocketError,
   retryAfterMs,
   shownText,
 } from '../connectFailure';
 import { jsonCodec } from '../message/hubCodec';
 import {
-  JsonPieces,
+  JsonLayoutBuilder,
   type MessageShape,
   type HoleLengths,
   type MessageLayout,
 } from '../message/messageLayout';
-import { objectIn, type JsonObject } from '../message/jsonScan';
+import { parseObject, type JsonObject } from '../message/jsonScan';
 import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import { SocketAgents } from '../socket/socket';
 
@@ -27,34 +26,29 @@ export type RestReceiver =
   | { readonly kind: 'connection'; readonly id: string }
   | { readonly kind: 'group'; readonly group: string };
 
-/** Sockets of one worker; HTTP/1.1 has one call at a time on each, so that they carry this many calls in a round trip. */
+/** Per worker. HTTP/1.1 has one call at a time on each, so this many calls run in a round trip. */
 export const maximumSockets = 256;
-/** Calls that may wait; more means that the service does not keep up. */
 const maximumWaiting = 10_000;
 const answerTimeoutMs = 10_000;
-/** A pause that a service asks for is believed up to this long. */
 const maximumPauseMs = 60_000;
-/** As long as our tokens live; "Add a user to the target group" of the REST API takes it as `ttl`. */
+/** Lifetime of our tokens, and `ttl` of "Add a user to the target group". */
 const membershipS = 24 * 3600;
 const maximumAnswerBytes = 64 * 1024;
 
-/** The failure of calls that can no longer be made. */
 const runIsOver: ServiceFailure = { errorClass: 'closed', text: 'REST: the run is over' };
 
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   readonly path: string;
-  /** Goes before the version of the API. */
   readonly query?: string;
-  /** Or what makes it when the call leaves. */
   readonly body?: Buffer | (() => Buffer);
   readonly settle: (outcome: Outcome) => void;
 }
 
 /**
- * REST calls to one hub of a service, over a pool of sockets that stay open. Nothing that has reached it is tried again:
- * a message that was refused is a lost message. After 429 the next call waits as long as the service asks. Source: "Azure SignalR
- * Service data plane REST API reference" and "Azure Web PubSub REST API reference".
+ * REST calls to one hub over a pool of sockets. A call is never repeated: a refused message is a lost message. After
+ * 429 the next call waits as long as the service asks. Source: "Azure SignalR Service data plane REST API reference"
+ * and "Azure Web PubSub REST API reference".
  */
 export class RestCalls {
   private readonly agents: SocketAgents;
@@ -64,7 +58,6 @@ export class RestCalls {
   private readonly waiting: Call[] = [];
   private inFlight = 0;
   private pausedUntilMs = 0;
-  /** From a 429 until nobody waits any more. */
   private throttled = false;
   private pauseTimer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -72,10 +65,7 @@ export class RestCalls {
     if (failure !== undefined) this.refused(failure);
   };
 
-  /**
-   * @param refused gets why a message was not accepted
-   * @param freed is called when {@link takesMessages} has become true
-   */
+  /** @param refused gets the error of a message @param freed is called when {@link takesMessages} has become true */
   constructor(
     endpoint: Endpoint,
     private readonly access: ServiceAccess,
@@ -90,34 +80,27 @@ export class RestCalls {
   }
 
   template(shape: MessageShape): MessageTemplate {
-    const codec = { ...jsonCodec, layout: restLayout(this.access.kind) };
+    const codec = { ...jsonCodec, layout: restBodyLayout(this.access.kind) };
     return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   }
 
   /**
-   * Whether one of our sockets is free. What waits after a 429 is to be handed over all the same: that wait is not
-   * ours.
+   * Whether a socket is free. After a 429 messages are taken all the same, since that wait is the service's doing.
    */
   get takesMessages(): boolean {
     return this.throttled || this.inFlight < maximumSockets;
   }
 
-  /**
-   * Sends a message; accepted does not mean delivered. @param body makes the body when the call leaves, if it does
-   */
+  /** Accepted does not mean delivered. @param body makes the body when the call leaves, if it does */
   send(receiver: RestReceiver, body: () => Buffer): void {
     this.begin({ ...this.sendingTo(receiver), body, settle: this.settled });
   }
 
-  /** Sends a message; settles when the service has answered. */
-  sent(receiver: RestReceiver, body: Buffer): Promise<Refusal> {
+  sendAndWait(receiver: RestReceiver, body: Buffer): Promise<Refusal> {
     return this.done({ ...this.sendingTo(receiver), body });
   }
 
-  /**
-   * Changes the groups of a connection, or of the user of one; the service forgets users after a day instead of a
-   * year.
-   */
+  /** @param member connection id, or the index of a user; the service forgets users after a day instead of a year */
   changeGroup(method: 'PUT' | 'DELETE', member: string | number, group: string): Promise<Refusal> {
     const groupPath = `groups/${encodeURIComponent(group)}`;
     const path =
@@ -133,13 +116,13 @@ export class RestCalls {
     return this.done({ method: 'HEAD', path: '/api/health' });
   }
 
-  /** Whether somebody is in a group: a failure of class `notFound` says that nobody is. */
+  /** `notFound` says that the group is empty. */
   groupExists(group: string): Promise<Refusal> {
     const path = this.receiverPath({ kind: 'group', group });
     return this.done({ method: 'HEAD', path });
   }
 
-  /** A token of the service's making, with which connection `index` comes in. @param signal ends the wait for it */
+  /** A token that the service issues. @param signal ends the wait for it */
   async clientToken(index: number, signal?: AbortSignal): Promise<string | ServiceFailure> {
     const query = new URLSearchParams({
       userId: this.tokens.userOf(index),
@@ -156,7 +139,7 @@ export class RestCalls {
     return typeof token === 'string' && token !== '' ? token : unreadable('token');
   }
 
-  /** A key that Azure SignalR Service lends for 90 minutes, to sign tokens of clients with. */
+  /** A key that Azure SignalR Service lends for 90 minutes, to sign tokens of clients. */
   async signingKey(): Promise<SigningKey | ServiceFailure> {
     const asked = await this.answer({ method: 'GET', path: '/api/v1/auth/accessKey' });
     if ('failure' in asked) return asked.failure;
@@ -165,7 +148,7 @@ export class RestCalls {
     return isKey ? { id, text } : unreadable('key');
   }
 
-  /** Registers where events of the hub go with an emulator; the services themselves have no such call. */
+  /** Only emulators have this call. */
   registerHandler(url: string): Promise<Refusal> {
     const { handlerEvents } = services[this.access.kind];
     const body = Buffer.from(JSON.stringify({ url, ...handlerEvents }), 'utf8');
@@ -176,7 +159,7 @@ export class RestCalls {
     return this.done({ method: 'DELETE', path: this.handlerPath });
   }
 
-  /** Lets go of the sockets; calls that wait fail as `closed`, those under way as their sockets end. */
+  /** Waiting calls fail as `closed`, those under way as their sockets end. */
   close(): void {
     this.closed = true;
     clearTimeout(this.pauseTimer);
@@ -203,7 +186,7 @@ export class RestCalls {
   ): Promise<{ readonly failure: ServiceFailure } | { readonly answer: JsonObject }> {
     const { failure, answer: text = '' } = await this.outcome(call, signal);
     if (failure !== undefined) return { failure };
-    const answer = objectIn(text);
+    const answer = parseObject(text);
     return answer === undefined ? { failure: unreadable('JSON object') } : { answer };
   }
 
@@ -240,7 +223,6 @@ export class RestCalls {
     }
   }
 
-  /** Nobody waits for the answer any more; a call that has not left stays here. */
   private giveUp(call: Call): void {
     const at = this.waiting.indexOf(call);
     if (at >= 0) this.waiting.splice(at, 1);
@@ -278,13 +260,13 @@ export class RestCalls {
 
   private async carryOut(call: Call): Promise<Outcome> {
     const token = await this.tokens.forRest(call.path);
-    // A socket opened now would outlive the others.
+    // A new socket would outlive the others.
     if (this.closed) return { failure: runIsOver };
     const { base } = this;
     const { method, query = '' } = call;
     const body = typeof call.body === 'function' ? call.body() : call.body;
     const { response, body: said } = await this.agents.exchange(base, {
-      // Tokens are made out to the path of the service, not to that of a gateway.
+      // The audience of tokens is the path at the service, not at a gateway.
       path: `${base.pathname.replace(/\/$/, '')}${call.path}?${query}${this.query}`,
       method,
       headers: {
@@ -301,10 +283,9 @@ export class RestCalls {
     if (status >= 200 && status < 300) return { answer };
     if (status === 429) this.pause(response.headers['retry-after']);
     const text = `REST: ${method} answered ${status}${reasonIn(answer)}`;
-    return { failure: { errorClass: classOfStatus(status, 'request'), text, status } };
+    return { failure: { errorClass: errorClassForStatus(status, 'request'), text, status } };
   }
 
-  /** One second where the service says nothing: it promises no Retry-After. */
   private pause(retryAfter: string | undefined): void {
     const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, Date.now()) ?? 1000);
     this.throttled = true;
@@ -313,7 +294,7 @@ export class RestCalls {
 }
 
 function failed(error: unknown): Outcome {
-  const { errorClass, message } = failureOfSocket(error);
+  const { errorClass, message } = failureFromSocketError(error);
   return { failure: { errorClass, text: `REST: ${message}` } };
 }
 
@@ -328,15 +309,15 @@ const unreadable = (what: string): ServiceFailure => ({
 });
 
 function reasonIn(answer: string): string {
-  const message = objectIn(answer)?.['message'];
+  const message = parseObject(answer)?.['message'];
   return typeof message === 'string' && message !== '' ? `: ${shownText(message)}` : '';
 }
 
-/** The body of a send: an invocation of the callback where clients speak a hub protocol, else the payload. */
-export const restLayout =
+/** An invocation of the callback where clients speak a hub protocol, else the payload. */
+export const restBodyLayout =
   (kind: AzureService) =>
   (shape: MessageShape, lengths: HoleLengths): MessageLayout => {
-    const pieces = new JsonPieces(lengths);
+    const pieces = new JsonLayoutBuilder(lengths);
     const { speaksHub } = services[kind];
     if (speaksHub) pieces.raw(`{"target":${JSON.stringify(shape.method)},"arguments":[`);
     pieces.list(shape.arguments);
@@ -344,18 +325,15 @@ export const restLayout =
     return pieces.layout();
   };
 
-/** Nothing where the service did what it was asked for. */
 type Refusal = ServiceFailure | undefined;
 
-/** Why a service did not take what it was sent, or do what it was asked for. */
 export interface ServiceFailure {
   readonly errorClass: ErrorClass;
   readonly text: string;
-  /** HTTP status of the answer, where there was one. */
   readonly status?: number;
 }
 
-/** Tokens of clients that Azure Web PubSub signs itself: an application that has signed in has no key. */
+/** Azure Web PubSub issues tokens itself for a signed-in application, which has no key. */
 export class IssuedTokens implements ClientTokens {
   readonly areIssued = true;
 

@@ -5,12 +5,12 @@ import {
   WebPubSubJsonReliableProtocol,
   type WebPubSubClientProtocol,
 } from '@azure/web-pubsub-client';
-import { OfficialConnection, rethrow, type Opening } from '../hub/clientConnection';
+import { OfficialConnection, throwError, type Opening } from '../hub/clientConnection';
 import { hubMessageType, type HubMessage, type Invocation } from '../message/hubMessage';
 import {
   ConnectFailure,
-  failureOfClosing,
-  failureOfSocket,
+  failureFromClose,
+  failureFromSocketError,
   shownError,
   StatusFailure,
   shownUrl,
@@ -20,17 +20,15 @@ import { withQuery } from '../http/negotiationRequest';
 import type { ConnectStopwatch } from '../socket/socket';
 import type { Endpoint } from '../../base/endpoint';
 import { proxyFor } from '../socket/proxy';
-import { ackCompletion, farewell } from '../webpubsub/webPubSubCodec';
+import { ackCompletion, closeMessage } from '../webpubsub/webPubSubCodec';
 
-/** How often the client pings, and how long the service may say nothing, in milliseconds. */
 interface PubSubKeepAlive {
   readonly intervalMs: number;
   readonly timeoutMs: number;
 }
 
-/** Defaults of the client. Source: `WebPubSubClientOptions` of `@azure/web-pubsub-client`. */
 const officialKeepAlive: PubSubKeepAlive = { intervalMs: 20_000, timeoutMs: 120_000 };
-/** While the client is between two sockets, what waits is tried again this often. */
+/** How often waiting messages are tried again while the client is between two sockets. */
 const retryMs = 250;
 const mostWaiting = 10_000;
 
@@ -41,8 +39,8 @@ export function pubSubSdkOpener(keepAlive = officialKeepAlive): OpenConnection {
 }
 
 /**
- * One connection of the official client of Azure Web PubSub, by the public API of its package. Its sockets are its own:
- * that one is lost shows only when a message cannot be sent, or when the service greets the client again.
+ * One connection of the official client of Azure Web PubSub, by the public API of its package. A lost socket shows
+ * only when a message cannot be sent, or when the service greets the client again.
  */
 class PubSubSdkConnection extends OfficialConnection {
   connectionId: string | undefined;
@@ -70,7 +68,7 @@ class PubSubSdkConnection extends OfficialConnection {
           ? WebPubSubJsonProtocol()
           : WebPubSubJsonReliableProtocol(),
       ),
-      // Opening again, joining again and sending again are counted, so that they are ours.
+      // We reconnect, rejoin and resend ourselves, since these are counted.
       autoReconnect: false,
       autoRejoinGroups: false,
       messageRetryOptions: { maxRetries: 0 },
@@ -103,7 +101,6 @@ class PubSubSdkConnection extends OfficialConnection {
   }
 
   sendMessage(message: HubMessage): number {
-    // The client pings and acknowledges by itself.
     if (message.type !== hubMessageType.invocation) return NaN;
     if (this.state === 'open') this.hand(message);
     else if (this.state === 'recovering') this.keep(message);
@@ -121,7 +118,7 @@ class PubSubSdkConnection extends OfficialConnection {
     this.client.stop();
   }
 
-  /** The client's own reader and writer, with a view of what its events do not report: pongs, farewells, lengths. */
+  /** The client's own protocol, with a view of what its events do not report: pongs, close reasons, lengths. */
   private watched(inner: WebPubSubClientProtocol): WebPubSubClientProtocol {
     return {
       name: inner.name,
@@ -153,14 +150,13 @@ class PubSubSdkConnection extends OfficialConnection {
 
   private heard(frame: Frame): void {
     this.heardMs = performance.now();
-    // It was stopped while it was on its way to another socket.
     if (this.state === 'closed') this.client.stop();
     else if (frame.kind === 'connected' && this.state === 'open') {
       this.interrupted('the client has taken another socket');
       this.recovered();
     } else if (this.state === 'recovering') this.recovered();
     if (frame.kind === 'pong') this.read({ type: hubMessageType.ping });
-    else if (frame.kind === 'disconnected') this.read(farewell(frame.message));
+    else if (frame.kind === 'disconnected') this.read(closeMessage(frame.message));
   }
 
   private hand(message: Invocation): void {
@@ -196,13 +192,12 @@ class PubSubSdkConnection extends OfficialConnection {
       .finally(() => {
         this.unsentBytes -= bytes;
       })
-      // The rejections of the listener are its own defects.
-      .catch((error: unknown) => queueMicrotask(() => rethrow(error)));
+      // Errors of the listener are defects of ours.
+      .catch((error: unknown) => queueMicrotask(() => throwError(error)));
     if (this.unsentBytes > this.options.maximumUnsentBytes)
       this.drop('blocked', `${this.unsentBytes} bytes were waiting for the server to take them`);
   }
 
-  /** There was no socket for it, or the socket was lost before the answer came. */
   private unsent(message: Invocation): void {
     if (this.codec.recovery === undefined) return;
     if (this.state === 'open') this.interrupted('the client could not send: it has no socket');
@@ -265,15 +260,15 @@ class PubSubSdkConnection extends OfficialConnection {
     }
     if (error instanceof Error) {
       const status = Number(/^Unexpected server response: (\d{3})$/.exec(error.message)?.[1]);
-      if (Number.isNaN(status)) return failureOfSocket(error);
+      if (Number.isNaN(status)) return failureFromSocketError(error);
       const text = `upgrade: ${shownUrl(this.url)} answered ${status}`;
       return new StatusFailure(status, 'upgrade', text, undefined);
     }
-    return failureOfClosing('the connection is closed', this.closeReason ?? '');
+    return failureFromClose('the connection is closed', this.closeReason ?? '');
   }
 }
 
-/** What an endpoint asks for that the client has no option for, in words for people. */
+/** A setting of the endpoint that the client does not support, in words for people. */
 function unknownSetting(endpoint: Endpoint, url: string): string | undefined {
   const { headers, ca, clientCertificate, insecureTls, proxies } = endpoint;
   if (Object.keys(headers).length > 0) return 'headers';

@@ -7,17 +7,22 @@ import {
   Subject,
   type HubConnection as SdkHubConnection,
   type ISubscription,
+  JsonHubProtocol,
+  type HubMessage as SdkMessage,
+  type IHubProtocol,
+  type ILogger,
+  type TransferFormat,
 } from '@microsoft/signalr';
 import type { WebSocket } from 'ws';
 import { OfficialConnection, type Opening } from '../hub/clientConnection';
 import {
   ConnectFailure,
-  failureOfSocket,
+  failureFromSocketError,
   refusedHandshake,
   shownError,
   shownText,
 } from '../connectFailure';
-import { type OpenConnection, renewedToken } from '../connect/connectHub';
+import { type OpenConnection, renegotiateToken } from '../connect/connectHub';
 import { withQuery } from '../http/negotiationRequest';
 import { type ConnectStopwatch, SocketAgents } from '../socket/socket';
 import { Cookies } from '../socket/cookies';
@@ -35,13 +40,13 @@ import {
   webSocketConstructor,
   type SdkClosing,
   type SdkOwner,
+  lengthOf,
 } from './sdkSockets';
 import { SdkHttpClient } from './sdkHttpClient';
-import { SdkProtocol } from './sdkProtocol';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import type { HubCodec, Span } from '../message/hubCodec';
 
-/** What a server may put into one event or one answer, as for our own connections. */
 const maximumBatchBytes = 16 * 1024 * 1024;
-/** After a failed send the server may still be sending the reason. */
 const reasonWaitMs = 1000;
 
 const transports = {
@@ -50,16 +55,12 @@ const transports = {
   LongPolling: HttpTransportType.LongPolling,
 };
 
-/** Opens connections by the official client; their requests share sockets as long as any of them lasts. */
 export function sdkOpener(endpoint: Endpoint): OpenConnection {
   const agents = new SocketAgents(endpoint, Infinity);
   return (url, opening) => SdkConnection.open(url, agents, opening);
 }
 
-/**
- * One connection of the official client, as the rest of the runner sees connections: messages are handed to
- * the client's own methods, and what it reads is handed on. Nothing of ours encodes or parses them.
- */
+/** One connection of the official client: nothing of ours encodes or parses its messages. */
 class SdkConnection extends OfficialConnection implements SdkOwner {
   private readonly framed: boolean;
   private readonly hub: SdkHubConnection;
@@ -79,7 +80,6 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   private failure: ConnectFailure | undefined;
   private timer: NodeJS.Timeout | undefined;
   private unsentBytes = 0;
-  /** Everything the client has written, with the frames around it. */
   private writtenBytes = 0;
 
   private constructor(
@@ -175,20 +175,18 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     const unsentBytes = this.unsentBytes + (this.socket?.bufferedAmount ?? 0);
     if (unsentBytes > this.options.maximumUnsentBytes)
       this.drop('blocked', `${unsentBytes} bytes were waiting for the server to read them`);
-    // What goes up in a stream is written later.
     return message.type === hubMessageType.streamItem || message.type === hubMessageType.completion
       ? NaN
       : this.writtenBytes - before;
   }
 
-  /** Turns a message into a call of the client's methods. @throws Error when the client cannot write it */
   private call(message: HubMessage): void {
     const { hub, protocol } = this;
     switch (message.type) {
       case hubMessageType.invocation: {
         const { target, invocationId } = message;
         const args = this.argumentsOf(message);
-        // What fails on the way is reported by the transport, what the hub answers by the reader.
+        // The transport reports failures, the parser completions.
         if (invocationId === undefined) hub.send(target, ...args).catch(ignore);
         else protocol.invoking(invocationId, () => hub.invoke(target, ...args)).catch(ignore);
         break;
@@ -220,7 +218,7 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     }
   }
 
-  /** Streams stand among the arguments, each before another one: the client passes over two in a row. */
+  /** Streams stand among the arguments, each before another one: the client skips the second of two in a row. */
   private argumentsOf(message: Invocation | StreamInvocation): unknown[] {
     const { streamIds = [] } = message;
     const args = [...message.arguments];
@@ -248,17 +246,17 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
   }
 
   renew(): Promise<string | undefined> {
-    return renewedToken(this.endpoint, { url: this.url }, this.agents).catch(() => undefined);
+    return renegotiateToken(this.endpoint, { url: this.url }, this.agents).catch(() => undefined);
   }
 
   private started(): void {
     if (this.state === 'connecting') this.becomeOpen();
   }
 
-  /** One of the client's parts has failed; what becomes of the connection is usually reported afterwards. */
+  /** Usually the client reports the end of the connection afterwards. */
   failed(failure: ConnectFailure): ConnectFailure {
     this.failure ??= failure;
-    // The client does not report a send that failed.
+    // The client does not report a failed send.
     if (this.state === 'open') this.timer ??= setTimeout(() => this.fail(failure), reasonWaitMs);
     return failure;
   }
@@ -279,13 +277,113 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     if (this.closing !== undefined) return failureOfSocketClose(this.closing);
     if (this.state === 'open' || text === '')
       return new ConnectFailure('closed', 'the server ended the connection');
-    return failureOfSocket(error);
+    return failureFromSocketError(error);
   }
 }
 
-function ignore(): void {
-  // Whatever the client has to say of a connection that is given up.
+function ignore(): void {}
+
+const nobody = { next: ignore, complete: ignore, error: ignore };
+
+interface Piece {
+  readonly piece: string | ArrayBuffer;
+  readonly bodyBytes: number;
+  readonly bytes: number;
 }
 
-/** Answers are seen where messages are read. */
-const nobody = { next: ignore, complete: ignore, error: ignore };
+/**
+ * The official client's own protocol, one message at a time, since its callbacks report neither unregistered methods,
+ * nor pings and closes, nor lengths.
+ */
+export class SdkProtocol implements IHubProtocol {
+  readonly name: string;
+  readonly version: number;
+  readonly transferFormat: TransferFormat;
+  private readonly inner: IHubProtocol;
+  private readonly ownIds = new Map<string, string>();
+  private ownId: string | undefined;
+
+  constructor(
+    private readonly codec: HubCodec,
+    private readonly owner: SdkOwner,
+  ) {
+    this.inner = codec.protocol === 'json' ? new JsonHubProtocol() : new MessagePackHubProtocol();
+    this.name = this.inner.name;
+    this.version = this.inner.version;
+    this.transferFormat = this.inner.transferFormat;
+  }
+
+  /** Maps the client's id of the invocation to `ownId`. */
+  invoking<T>(ownId: string, invoke: () => T): T {
+    this.ownId = ownId;
+    try {
+      return invoke();
+    } finally {
+      this.ownId = undefined;
+    }
+  }
+
+  writeMessage(message: SdkMessage): string | ArrayBuffer {
+    const id = 'invocationId' in message ? message.invocationId : undefined;
+    if (this.ownId !== undefined && id !== undefined) this.ownIds.set(id, this.ownId);
+    const written = this.inner.writeMessage(message);
+    this.owner.wrote(lengthOf(written));
+    return written;
+  }
+
+  parseMessages(input: string | ArrayBuffer, logger: ILogger): SdkMessage[] {
+    const messages: SdkMessage[] = [];
+    try {
+      for (const { piece, bodyBytes, bytes } of this.pieces(input)) {
+        const [message] = this.inner.parseMessages(piece, logger);
+        const wireBytes = bytes + this.owner.overheadBytes;
+        this.owner.overheadBytes = 0;
+        if (message === undefined) continue;
+        messages.push(message);
+        const own = this.withOwnId(message);
+        // Whoever subtracts the envelope knows our id only.
+        this.owner.arrived(own, bodyBytes + idLength(own) - idLength(message), wireBytes);
+        if (this.owner.stopped) return [];
+      }
+    } catch (error) {
+      throw this.owner.failed(new ConnectFailure('protocol', shownError(error)));
+    }
+    return messages;
+  }
+
+  private *pieces(input: string | ArrayBuffer): Generator<Piece> {
+    if (typeof input === 'string') {
+      for (let at = 0; at < input.length;) {
+        const end = input.indexOf('\x1e', at);
+        const piece = input.slice(at, end < 0 ? input.length : end + 1);
+        const bytes = Buffer.byteLength(piece);
+        yield { piece, bodyBytes: bytes - 1, bytes };
+        at += piece.length;
+      }
+      return;
+    }
+    const bytes = Buffer.from(input);
+    const span: Span = { start: 0, end: 0, next: 0 };
+    for (let at = 0; at < bytes.length; at = span.next) {
+      this.codec.find(bytes, at, bytes.length, span);
+      const bodyBytes = span.end - span.start;
+      yield { piece: input.slice(at, span.next), bodyBytes, bytes: span.next - at };
+    }
+  }
+
+  private withOwnId(message: SdkMessage): HubMessage {
+    const known = message as HubMessage;
+    if (known.type !== hubMessageType.streamItem && known.type !== hubMessageType.completion)
+      return known;
+    const { invocationId } = known;
+    const ownId = this.ownIds.get(invocationId);
+    if (known.type === hubMessageType.completion) this.ownIds.delete(invocationId);
+    // Must not match any other invocation.
+    return { ...known, invocationId: ownId ?? `unknown ${invocationId}` };
+  }
+}
+
+function idLength(message: HubMessage | SdkMessage): number {
+  const { invocationId } = message as { readonly invocationId?: string };
+  return invocationId?.length ?? 0;
+}

@@ -5,28 +5,25 @@ import {
   TimeoutError,
   type HttpRequest,
 } from '@microsoft/signalr';
-import { ConnectFailure, failureOfAnswer, failureOfRequest } from '../connectFailure';
+import { ConnectFailure, failureFromResponse, failureFromRequestError } from '../connectFailure';
 import { readNegotiation } from '../connect/connectHub';
 import { addCookies, isRedirect, redirectedHub } from '../http/negotiationRequest';
-import { Holding } from '../socket/unfinished';
+import { HeldBytes } from '../socket/frameReader';
 import { lengthOf, type SdkOwner } from './sdkSockets';
 
-/** What a server may put into one answer to negotiate. */
 const maximumNegotiateBytes = 256 * 1024;
-/** As `fetch` has it, which the client would use. */
 const maximumRedirects = 20;
 
 type Purpose = 'negotiate' | 'poll' | 'send' | 'end';
 
 /**
- * Makes the requests of one connection of the official client by Node's own HTTP, since its default cannot
- * be given proxies, certificates or authorities. Failures get the classes that our own connections have.
+ * Makes the HTTP requests of the official client, whose default supports no proxies, certificates or authorities.
+ * Failures get our error classes.
  */
 export class SdkHttpClient extends HttpClient {
   private polled = false;
-  /** An answer to negotiate gave the token, so that negotiating again gives another one. */
+  /** Negotiating again gives a new token. */
   private renewable = false;
-  /** Takes the place of the client's token, which has expired. */
   private token: string | undefined;
 
   constructor(private readonly owner: SdkOwner) {
@@ -60,7 +57,6 @@ export class SdkHttpClient extends HttpClient {
     }
   }
 
-  /** Cookies are added with the other headers. */
   override getCookieString(): string {
     return '';
   }
@@ -76,7 +72,7 @@ export class SdkHttpClient extends HttpClient {
       if (purpose === 'negotiate' && location !== undefined && isRedirect(status)) {
         const next = redirectedHub(this.owner.endpoint, url, location);
         next.pathname = `${next.pathname.replace(/\/$/, '')}/negotiate`;
-        // Credentials were given for one origin; a redirect must not carry them to another.
+        // Credentials belong to one origin; a redirect must not carry them to another.
         if (next.origin !== url.origin) headers = {};
         url = next;
         continue;
@@ -88,7 +84,7 @@ export class SdkHttpClient extends HttpClient {
         continue;
       }
       if (status < 200 || status > 299)
-        throw failureOfAnswer(
+        throw failureFromResponse(
           purpose,
           response,
           url,
@@ -124,7 +120,7 @@ export class SdkHttpClient extends HttpClient {
     const over = (): void => stop.abort(signal.reason);
     signal.addEventListener('abort', over);
     if (signal.aborted) over();
-    const holding = new Holding(this.owner.unfinished, (failure) => stop.abort(failure));
+    const holding = new HeldBytes(this.owner.unfinished, (failure) => stop.abort(failure));
     const bounds = { signal: stop.signal, maximumBytes, tooLong, holding };
     try {
       const answer = await agents.exchange(url, { method, headers, body, ...bounds });
@@ -152,15 +148,14 @@ function bearer(token: string | undefined): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }
 
-/** The client knows its own errors; everything else has our classes. */
 function failureOf(error: unknown, purpose: Purpose, url: URL, signal: AbortSignal): Error {
-  // It asks again when a poll was held for too long.
+  // The client polls again after a timeout.
   const isLate = error instanceof TimeoutError;
   if (error instanceof AbortError || (isLate && purpose === 'poll')) return error;
-  return failureOfRequest(error, purpose, url, isLate || signal.aborted);
+  return failureFromRequestError(error, purpose, url, isLate || signal.aborted);
 }
 
-/** The client reads nothing but an ArrayBuffer of exactly that length. */
+/** The client needs an ArrayBuffer of exactly that length. */
 function exactly(body: Buffer): ArrayBuffer {
   return new Uint8Array(body).buffer;
 }

@@ -2,9 +2,9 @@ import { WebSocket, type ClientOptions } from 'ws';
 import type { Endpoint } from '../../base/endpoint';
 import {
   ConnectFailure,
-  failureOfAnswer,
-  failureOfClosing,
-  failureOfSocket,
+  failureFromResponse,
+  failureFromClose,
+  failureFromSocketError,
   shownText,
 } from '../connectFailure';
 import type { Cookies } from '../socket/cookies';
@@ -15,64 +15,55 @@ import { EventStreamInput, type InputOwner } from '../http/httpInput';
 import { jsonCodec } from '../message/hubCodec';
 import type { HubMessage } from '../message/hubMessage';
 import { serverHeaderLength } from '../socket/frame';
-import type { Opened } from '../socket/proxy';
+import type { SocketCallback } from '../socket/proxy';
 import {
-  connectionMaker,
+  createConnectionWith,
   openSocket,
   type ConnectStopwatch,
   type SocketAgents,
 } from '../socket/socket';
-import { Holding, type UnfinishedBudget } from '../socket/unfinished';
+import { HeldBytes, type IncompleteBytesBudget } from '../socket/frameReader';
 
 export interface SdkClosing {
   readonly code: number;
   readonly reason: string;
 }
 
-/** One connection of the official client to the parts that it is given in place of its own. */
+/** What the transports that we give the official client know of their connection. */
 export interface SdkOwner {
   readonly endpoint: Endpoint;
-  /** Sockets for HTTP requests, shared by the connections of a worker. */
   readonly agents: SocketAgents;
   readonly cookies: Cookies;
-  /** Longest WebSocket message, event or answer that is accepted. */
   readonly maximumBytes: number;
-  readonly unfinished: UnfinishedBudget | undefined;
-  /** Ends everything that is on its way. */
+  readonly unfinished: IncompleteBytesBudget | undefined;
   readonly signal: AbortSignal;
-  /** Until the connection is open. */
   readonly stopwatch: ConnectStopwatch | undefined;
   readonly stopped: boolean;
-  /** Negotiates for a new token; undefined when there is none to be had. */
+  /** Negotiates for a new token; undefined when there is none. */
   renew(): Promise<string | undefined>;
-  /** Why something failed, in our words; the first reason counts. Returns it, to be thrown. */
+  /** The first failure counts. Returns it, to be thrown. */
   failed(failure: ConnectFailure): ConnectFailure;
-  /** What it talks over, where that is a WebSocket, and how that was closed. */
+  /** The WebSocket, if it uses one, and how that was closed. */
   socket: WebSocket | undefined;
   closing: SdkClosing | undefined;
-  /** The client hands over something to be sent. */
   sending(content: string | ArrayBufferLike | undefined): void;
-  /** Something that was handed over is sent, so many bytes of it. */
   sent(bytes: number): void;
-  /** Bytes that the transport has put around what the client gets next. */
   overheadBytes: number;
-  /** A message as the client has read it; `wireBytes` with what marks its end and the transport's share. */
+  /** A message was parsed; `wireBytes` includes end mark and overhead. */
   arrived(message: HubMessage, bodyBytes: number, wireBytes: number): void;
-  /** The client has written a message of so many bytes. */
   wrote(bytes: number): void;
 }
 
 /** RFC 6455, 7.4.1: reported where no close frame came. */
 const abnormalClosure = 1006;
 
-/** Why a WebSocket was closed. */
 export function failureOfSocketClose({ code, reason }: SdkClosing): ConnectFailure {
   return code === abnormalClosure
     ? new ConnectFailure('closed', 'the server ended the connection without a close frame')
-    : failureOfClosing(`closed with code ${code}`, reason);
+    : failureFromClose(`closed with code ${code}`, reason);
 }
 
-/** What the client calls as `new WebSocket(url, protocols, { headers })`: `ws`, over sockets of ours. */
+/** For `new WebSocket(url, protocols, { headers })` in the client: `ws` over sockets of ours. */
 export function webSocketConstructor(owner: SdkOwner): unknown {
   function construct(url: string, _protocols: unknown, { headers = {} }: Options): WebSocket {
     const hub = new URL(url.replace(/^ws/, 'http'));
@@ -83,11 +74,11 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
       closeTimeout: closeTimeoutMs,
       headers: all,
       maxPayload: owner.maximumBytes,
-      createConnection: connectionMaker((opened) => {
+      createConnection: createConnectionWith((opened) => {
         const { endpoint, stopwatch, signal } = owner;
-        const watched: Opened = (failure, raw) => {
+        const watched: SocketCallback = (failure, raw) => {
           // Once it is open, `ws` reports of a broken socket only that it was closed.
-          raw?.on('error', (error) => owner.failed(failureOfSocket(error)));
+          raw?.on('error', (error) => owner.failed(failureFromSocketError(error)));
           opened(failure, raw);
         };
         openSocket(hub, endpoint, watched, { stopwatch, signals: [signal] });
@@ -108,14 +99,13 @@ export function webSocketConstructor(owner: SdkOwner): unknown {
   return Object.assign(construct, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });
 }
 
-/** Bytes of what the client hands over. */
 export function lengthOf(content: string | ArrayBufferLike | undefined): number {
   if (content === undefined) return 0;
   return typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
 }
 
 function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
-  // First of all listeners: the client's own come with its assignments.
+  // Before the client assigns its own listeners.
   socket.on('open', () => owner.stopwatch?.done('upgrade'));
   socket.on('message', (data) => {
     const bytes = data as Buffer | ArrayBuffer;
@@ -128,19 +118,21 @@ function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
     const { code } = error as { code?: unknown };
     const broken = typeof code === 'string' && code.startsWith('WS_ERR_');
     owner.failed(
-      broken ? new ConnectFailure('protocol', shownText(error.message)) : failureOfSocket(error),
+      broken
+        ? new ConnectFailure('protocol', shownText(error.message))
+        : failureFromSocketError(error),
     );
   });
-  const holding = new Holding(owner.unfinished, (failure) => {
+  const holding = new HeldBytes(owner.unfinished, (failure) => {
     owner.failed(failure);
     socket.terminate();
   });
-  // `ws` does not show what it holds: it is what has come since its last message.
+  // `ws` does not show its buffered bytes: those since its last message.
   const more = (chunk: Buffer): void => holding.set(holding.bytes + chunk.length);
   socket.on('upgrade', (answer) => answer.socket.on('data', more));
   for (const end of ['message', 'ping', 'pong', 'close']) socket.on(end, () => holding.set(0));
   socket.on('unexpected-response', (request, response) => {
-    owner.failed(failureOfAnswer('upgrade', response, hub, 'upgrade'));
+    owner.failed(failureFromResponse('upgrade', response, hub, 'upgrade'));
     request.destroy();
     socket.terminate();
   });
@@ -149,8 +141,8 @@ function watch(socket: WebSocket, hub: URL, owner: SdkOwner): void {
 type Options = { readonly headers?: Readonly<Record<string, string>> };
 
 /**
- * What the official client calls as `new EventSource(url, { headers })`, with proxies, certificates,
- * authorities and a bound for events. It does not connect again: the client gives up with its first error.
+ * For `new EventSource(url, { headers })` in the client. It does not reconnect: the client gives up with its first
+ * error.
  */
 export function eventSourceConstructor(owner: SdkOwner): unknown {
   // An arrow function could not be called with `new`.
@@ -164,7 +156,7 @@ class SdkEventSource implements InputOwner {
   onerror: (() => void) | null = null;
   onopen: (() => void) | null = null;
   private readonly input: EventStreamInput;
-  readonly unfinished: UnfinishedBudget | undefined;
+  readonly unfinished: IncompleteBytesBudget | undefined;
   stopped = false;
 
   constructor(
@@ -177,7 +169,7 @@ class SdkEventSource implements InputOwner {
     const requests = new HttpRequests({ url, headers: given, cookies: owner.cookies }, jsonCodec);
     this.input = new EventStreamInput(requests, owner.endpoint, this, owner.maximumBytes);
     owner.signal.addEventListener('abort', () => this.onServerEnd(), { once: true });
-    // The client's listeners come after this call.
+    // The client sets its listeners after this call.
     queueMicrotask(() => this.open());
   }
 

@@ -1,4 +1,3 @@
-/** The service protocol of Azure SignalR: its messages and stream, and connections that only send. */
 import { inBackground } from '../../base/async';
 import { randomUUID } from 'node:crypto';
 import type { ErrorClass } from '../../base/errorClass';
@@ -13,7 +12,7 @@ import { holeLengths, MessageTemplate } from '../message/messageTemplate';
 import {
   jsonLayout,
   messagePackLayout,
-  Pieces,
+  LayoutBuilder,
   type HoleLengths,
   type MessageLayout,
   type MessageShape,
@@ -31,14 +30,14 @@ import { broadcastHead, groupTail, plainTail, ServiceFrames } from './serviceStr
 
 const connectTimeoutMs = 15_000;
 const longestBackOffMs = 60_000;
-/** A ping goes out this often; a service that is silent for so long is gone. As in the service's SDK. */
+/** As in the service's SDK: the interval of pings, and the silence that means a dead service. */
 const pingMs = 5000;
 const silenceMs = 30_000;
-/** The service sends pings, acks and errors only: nobody comes in over a weak connection. */
+/** The service sends only pings, acks and errors over a weak connection. */
 const maximumMessageBytes = 1024 * 1024;
 const maximumUnsentBytes = 16 * 1024 * 1024;
 
-/** Service messages stand one behind the other as those of MessagePack do; only the greeting differs. */
+/** Service messages are framed as those of MessagePack; only the handshake differs. */
 const weakCodec: HubCodec = {
   ...messagePackCodec,
   handshake: encodeServiceMessage({
@@ -62,12 +61,11 @@ const weakCodec: HubCodec = {
 };
 
 /**
- * Sends to the clients of a hub of Azure SignalR Service over one lasting server connection, which takes no
- * clients itself (a "weak" one, as the management SDK opens in its persistent mode). It is opened again
- * whenever it is lost; each message that is due in between is an error. Source: the service protocol's specification
- * (`specs/ServiceProtocol.md` of Azure/azure-signalr).
+ * Sends to the clients of a hub of Azure SignalR Service over one "weak" server connection, as the management SDK in
+ * its persistent mode. It reconnects when it is lost; each message that is due meanwhile is an error. Source: the
+ * service protocol's specification (`specs/ServiceProtocol.md` of Azure/azure-signalr).
  */
-export class PersistentSends implements HubListener {
+export class WeakServerConnection implements HubListener {
   private connection: WebSocketConnection | undefined;
   private frames = this.newFrames();
   private readonly url: URL;
@@ -81,8 +79,8 @@ export class PersistentSends implements HubListener {
   private failure: ServiceFailure = { errorClass: 'closed', text: 'server connection: not open' };
 
   /**
-   * @param report learns why the connection could not be opened, or is no more, and of each message that it cost
-   * @param backOffMs wait after the first failure; doubles up to a minute
+   * @param report gets each failure of the connection, and of each message it cost @param backOffMs wait after the
+   * first failure; doubles up to a minute
    */
   constructor(
     private readonly endpoint: Endpoint,
@@ -98,7 +96,7 @@ export class PersistentSends implements HubListener {
     return this.connection?.isOpen === true;
   }
 
-  /** Opens the connection; settles after the first attempt, which others may follow. */
+  /** Settles after the first attempt, which others may follow. */
   async open(): Promise<void> {
     if (this.closed || this.connection !== undefined || this.attempt !== undefined) return;
     const attempt = new AbortController();
@@ -106,7 +104,6 @@ export class PersistentSends implements HubListener {
     const timer = setTimeout(() => attempt.abort(), connectTimeoutMs);
     try {
       const connection = await this.connect(attempt.signal);
-      // It may have been lost again before this thread came to it.
       if (connection.isOpen) this.opened(connection);
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
@@ -124,8 +121,8 @@ export class PersistentSends implements HubListener {
   }
 
   /**
-   * Where no connection is open, the message is lost and reported under the class of what that was lost by.
-   * @returns whether the bytes were taken at once; otherwise they must not be changed any more
+   * Without an open connection the message is lost and reported. @returns whether the bytes were taken at once;
+   * otherwise they must not be changed any more
    */
   send(frame: Buffer): boolean {
     if (this.connection?.isOpen === true) return this.connection.send(frame);
@@ -134,7 +131,7 @@ export class PersistentSends implements HubListener {
     return true;
   }
 
-  /** Keep-alive and time-outs; called about once a second. */
+  /** Sends keep-alives and checks timeouts; called about once a second. */
   tick(nowMs = performance.now()): void {
     const { connection } = this;
     if (connection === undefined) return;
@@ -157,7 +154,7 @@ export class PersistentSends implements HubListener {
   received(_connection: HubConnection, buffer: Buffer, start: number, end: number): void {
     this.lastSeenMs = performance.now();
     try {
-      // The bytes are valid during this call only, and a message may go on in the next.
+      // The bytes are valid during this call only, and a message may continue in the next.
       this.frames.push(Buffer.from(buffer.subarray(start, end)));
     } catch (error) {
       if (!(error instanceof HubMessageError)) throw error;
@@ -237,14 +234,13 @@ export class PersistentSends implements HubListener {
   }
 }
 
-/** Who gets what a server connection sends; the name of a user or group is the message's receiver. */
 export type SendAudience = 'everyone' | 'user' | 'group';
 
-/** One invocation for many: hub frames of both protocols, of which the service gives each client its own. */
+/** Hub frames of both protocols, of which the service sends each client its own. */
 const sendLayout =
   (audience: SendAudience) =>
   (shape: MessageShape, lengths: HoleLengths): MessageLayout => {
-    const pieces = new Pieces(lengths);
+    const pieces = new LayoutBuilder(lengths);
     if (audience === 'everyone') {
       pieces.add(broadcastHead);
     } else {

@@ -1,6 +1,6 @@
 import { HubMessageError } from '../message/hubMessage';
 import {
-  framed,
+  withLengthPrefix,
   readArrayHead,
   readInteger,
   readMapHead,
@@ -17,35 +17,30 @@ import {
 } from '../message/messagePack';
 
 /**
- * Messages between an app server and Azure SignalR Service. One table has what stands on the wire for each
- * type; the types here, the reader and the writer follow it. Source: the service protocol's specification
- * (`specs/ServiceProtocol.md` of Azure/azure-signalr) and frames recorded from its .NET SDK.
+ * Messages between an app server and Azure SignalR Service. The types, the reader and the writer follow one table of
+ * layouts. Source: the service protocol's specification (`specs/ServiceProtocol.md` of Azure/azure-signalr) and
+ * frames recorded from its .NET SDK.
  */
 
-/** `connectionType` of a handshake. */
 export const serverConnectionType = { default: 0, onDemand: 1, weak: 2 } as const;
-/** `dataType` of ConnectionData: what hub message the payload is. */
+/** `dataType` of ConnectionData: the hub message in the payload. */
 export const dataType = { unknown: 0, handshake: 1, invocation: 2, other: 3, close: 4 } as const;
-/** `status` of an Ack. */
 export const ackStatus = { ok: 1, notFound: 2, timeout: 3, internalServerError: 4 } as const;
-/** `operation` of ConnectionFlowControl. */
 export const flowOperation = { pause: 1, pauseAck: 2, resume: 3, offline: 4 } as const;
-/** `connectionType` of ConnectionFlowControl. */
 export const flowConnectionType = { client: 1, server: 2 } as const;
 
 /** Names with their values, in wire order; a name may occur several times. */
 type Pairs<Value> = readonly (readonly [name: string, value: Value])[];
-/** Whole hub frames by the name of their hub protocol. */
 export type Payloads = Pairs<Buffer>;
 
-/** How a value stands on the wire. Where it may be undefined, the member of the message is optional. */
+/** Encoding of a value. A member that may be undefined is optional. */
 interface Kind<Value> {
   /** @param left elements from here to the end of the message */
   read(cursor: Cursor, left: number): Value;
   write(value: Value, message: Values): readonly Buffer[];
-  /** What is read where the element is missing at the end of a message. */
+  /** Default where the element is missing at the end of a message. */
   readonly missing?: Value;
-  /** Nothing is written for undefined, not even nil. */
+  /** Undefined writes nothing, not even nil. */
   readonly isLeftOut?: true;
   /** It takes all elements to the end. */
   readonly isRest?: true;
@@ -53,11 +48,11 @@ interface Kind<Value> {
 
 interface Field<Name extends string = string, Value = unknown> extends Kind<Value> {
   readonly name: Name;
-  /** Read only from arrays of so many elements at least; without it the element must be there. */
+  /** Read only from arrays with at least so many elements; absent: required. */
   readonly from: number | undefined;
 }
 
-/** The map of a message, with the members that the type may have there. */
+/** The map of a message, with its possible members. */
 interface Extension<Name extends ExtensionName = ExtensionName> {
   readonly extension: readonly Name[];
   readonly from: number;
@@ -104,7 +99,6 @@ const bin = kind<Buffer>({
   read: emptyOrBytes,
   write: (value) => [binaryHead(value.length), value],
 });
-/** null is written as nil. */
 const binIfGiven = kind<Buffer | null | undefined>({
   read: (cursor) => bytesOf(cursor) ?? null,
   write: asValue,
@@ -131,14 +125,14 @@ const headers = kind<Pairs<readonly string[]> | undefined>({
   write: (value = []) => writePairs(value, asValue),
 })('headers', 5);
 
-/** Members of the map that closes most messages: their keys there, and how they are read. */
+/** Members of the map that closes most messages. */
 const extensions = {
   tracingId: { key: 1, read: tracingIdOf },
   ttl: { key: 2, read: integerOf },
   protocol: { key: 3, read: emptyOrText },
   filter: { key: 4, read: emptyOrText },
   dataType: { key: 5, read: integerOf },
-  /** The hub message goes on in the next ConnectionData. */
+  /** The hub message continues in the next ConnectionData. */
   isPartial: { key: 6, read: boolOf },
 } as const;
 type ExtensionName = keyof typeof extensions;
@@ -158,11 +152,10 @@ const userId = text('userId');
 const ackId = int('ackId');
 const reason = textOrNil('reason');
 const excluded = textsIfAny('excludedConnectionIds');
-// Not the id that the hub message of a caller has: these are unique within the service.
+// Not the invocation id of the caller's hub message: these are unique within the service.
 const question = [text('invocationId'), connectionId, text('callerServerId')] as const;
 const others = [textsIfAny('excludedUserIds', 7), textOrNil('callerUserId', 7)] as const;
 
-/** The number that begins a message, and the elements behind it in wire order. */
 const layout = <const Type extends number, const Elements extends readonly Element[]>(
   type: Type,
   ...elements: Elements
@@ -176,13 +169,12 @@ const layouts = {
     onDemandTarget('target', 4),
     int('migrationLevel', 5),
     ext(6),
-    // SDKs before 1.26 leave it out.
     boolIfGiven('allowStatefulReconnects', 7),
   ),
   handshakeResponse: layout(2, textOrNil('errorMessage'), ext(3), textOrNil('connectionId', 4)),
   // Keys and values in turn; a value may be nil.
   ping: layout(3, restTexts('messages', 1)),
-  // Headers and query, or none of them: with four elements the SDK looks at neither.
+  // Headers and query, or neither: with four elements the SDK ignores both.
   openConnection: layout(
     4,
     connectionId,
@@ -230,7 +222,6 @@ const layouts = {
   closeUserConnectionsWithAck: layout(32, userId, reason, ackId, excluded, traced(6)),
   closeGroupConnectionsWithAck: layout(33, groupName, reason, ackId, excluded, traced(6)),
   clientInvocation: layout(34, ...question, payloads, traced(6)),
-  // The protocol stands there twice.
   clientCompletion: layout(
     35,
     ...question,
@@ -248,7 +239,6 @@ const layouts = {
     flowEnum('operation'),
     ext(5),
   ),
-  // Only here the map comes first.
   groupMemberQuery: layout(
     40,
     traced(2),
@@ -294,9 +284,8 @@ const elementsByType = new Map<number | bigint, readonly Element[]>(
 );
 
 /**
- * As lenient as the SDK's own reader: elements behind the known ones are ignored, those missing at the end have
- * defaults. Payloads share memory with `bytes`.
- * @returns undefined for a type that is not known, which both sides ignore. @throws HubMessageError
+ * As lenient as the SDK's reader: additional elements are ignored, missing ones at the end have defaults. Payloads
+ * share memory with `bytes`. @returns undefined for an unknown type, which both sides ignore @throws HubMessageError
  */
 export function readServiceMessage(
   bytes: Buffer,
@@ -328,7 +317,7 @@ export function readServiceMessage(
   return message as unknown as ServiceMessage;
 }
 
-/** First byte of an array of four: what nearly all messages are, read without looking at a layout. */
+/** An array of four: nearly all messages are ConnectionData, read without a layout. */
 const connectionDataHead = 0x94;
 
 function readConnectionData(cursor: Cursor): ServiceMessageOf<6> {
@@ -352,7 +341,7 @@ function readExtension(
     const key = integerOf(cursor);
     const known = names.find((name) => extensions[name].key === key);
     if (known !== undefined) message[known] = extensions[known].read(cursor);
-    // A key that exists but belongs to other types: no SDK moves over its value, so nobody sends it.
+    // A known key of other types: no SDK skips its value, so nobody sends it.
     else if (!extensionKeys.has(key)) skipValue(cursor, 2);
   }
 }
@@ -369,7 +358,7 @@ function nameOf(cursor: Cursor): string {
   return required(readText(cursor), 'name');
 }
 
-/** Nothing in the protocol but tracing ids needs more than 32 bits. */
+/** Only tracing ids need more than 32 bits. */
 function integerOf(cursor: Cursor): number {
   const value = readInteger(cursor);
   return required(
@@ -415,7 +404,7 @@ function readPairs<Value>(cursor: Cursor, read: (cursor: Cursor) => Value): Pair
 
 function readHeaders(cursor: Cursor): Pairs<readonly string[]> {
   const headers = readPairs(cursor, readTexts);
-  // Names of headers have no case; the SDK drops a client that has one twice.
+  // Header names are case-insensitive; the SDK drops a client that has one twice.
   if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
     throw new HubMessageError('a header occurs twice');
   return headers;
@@ -427,7 +416,7 @@ function required<Value>(value: Value | undefined, what: string): Value {
   return value;
 }
 
-/** The frame of a message, its length before it. Every byte is as the SDK writes it. */
+/** With its length prefix; byte for byte as the SDK writes it. */
 export function encodeServiceMessage(message: ServiceMessage): Buffer {
   const values: Values = message;
   const pieces: Buffer[] = [encodeValue(message.type)];
@@ -444,7 +433,7 @@ export function encodeServiceMessage(message: ServiceMessage): Buffer {
     pieces.push(...written);
     count += element.isRest === true ? written.length : 1;
   }
-  return framed([arrayHead(count), ...pieces]);
+  return withLengthPrefix([arrayHead(count), ...pieces]);
 }
 
 function writePairs<Value>(pairs: Pairs<Value>, write: (value: Value) => Buffer[]): Buffer[] {
@@ -452,7 +441,6 @@ function writePairs<Value>(pairs: Pairs<Value>, write: (value: Value) => Buffer[
   return [mapHead(pairs.length), ...pieces];
 }
 
-/** Absent values are left out, and so is what says nothing: data of type 0, and a message that is whole. */
 function encodeExtension(names: readonly ExtensionName[], values: Values): Buffer {
   const present = names.filter((name) => {
     const value = values[name];

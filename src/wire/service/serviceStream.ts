@@ -6,17 +6,13 @@ import {
   arrayHead,
   encodeText,
 } from '../message/messagePack';
-import { ByteRest } from '../socket/frameReader';
+import { PendingBytes } from '../socket/frameReader';
 import { dataType, type Payloads } from './serviceMessage';
 
-/**
- * Puts service messages together from the pieces in which they arrive: a WebSocket message may hold several
- * of them, or a part of one. Holds at most one message and the piece that came last.
- */
+/** Splits the stream into service messages: a WebSocket message may hold several of them, or a part of one. */
 export class ServiceFrames {
-  private readonly rest = new ByteRest();
+  private readonly rest = new PendingBytes();
 
-  /** @param listener takes the body of one message; the bytes are not used again by anybody else */
   constructor(
     private readonly maxBodyBytes: number,
     private readonly listener: (bytes: Buffer, start: number, end: number) => void,
@@ -27,8 +23,8 @@ export class ServiceFrames {
   }
 
   /**
-   * @param piece not to be written to afterwards
-   * @throws HubMessageError for a length that is none, 0, or too large: the stream cannot be read any further
+   * @param piece must not be changed afterwards @throws HubMessageError for a length that is invalid, 0, or too
+   * large: the stream cannot be read any further
    */
   push(piece: Buffer): void {
     const { rest } = this;
@@ -62,15 +58,14 @@ export class ServiceFrames {
 
 const batchBytes = 16 * 1024;
 
-/** Ends of messages that say nothing more: an empty map; for groups no excluded users and no caller too. */
+/** An empty map; for groups no excluded users and no caller too. */
 export const plainTail = Buffer.from([0x80]);
 export const groupTail = Buffer.from([0x80, 0x90, 0xc0]);
 
-/** Type 7 up to its payloads; the id itself begins at {@link clientIdAt}. */
+/** Type 7 up to its payloads; the id begins at {@link clientIdAt}. */
 export function clientHead(connectionId: string): Buffer {
   return Buffer.concat([Buffer.from([0x94, 7, 0x91]), encodeText(connectionId)]);
 }
-/** Where {@link clientHead} has the id of its client. */
 export const clientIdAt = 3;
 
 /** Type 10, with nobody excluded, up to its payloads. */
@@ -93,7 +88,6 @@ function binaryHeadLength(length: number): number {
   return length < 0x100 ? 2 : length < 0x10000 ? 3 : 5;
 }
 
-/** Service messages one behind the other, written straight into one buffer: no object, no second copy. */
 export class ServiceOutput {
   private bytes = Buffer.alloc(0);
   private used = 0;
@@ -107,10 +101,7 @@ export class ServiceOutput {
     this.append(frame);
   }
 
-  /**
-   * Appends ConnectionData with `start`…`end` of `payload`; a type that is unknown is not written.
-   * @param id the connection id in MessagePack
-   */
+  /** An unknown type is omitted. @param id the connection id in MessagePack */
   connectionData(id: Buffer, type: number, payload: Buffer, start: number, end: number): void {
     const length = end - start;
     const isUnknown = type === dataType.unknown;

@@ -6,21 +6,20 @@ interface Cookie {
   readonly secure: boolean;
 }
 
-/** Bounds of what a server may make us keep; browsers allow a little more (RFC 6265, 6.1). */
+/** Limits against hostile servers; browsers allow a little more (RFC 6265, 6.1). */
 const maximumCookies = 50;
 const maximumCookieBytes = 4096;
-/** Of all names and values of a connection: each of thousands keeps its own, and servers refuse longer heads. */
+/** For each of thousands of connections; servers refuse longer request heads anyway. */
 const maximumBytesInAll = 16_384;
 
 /**
- * Cookies of one connection, by host and path: what a load balancer sets with negotiate has to come back with all
- * that follows, or the requests land on different servers.
+ * Cookies of one connection. A load balancer's cookie from negotiate has to come back with all later requests, or
+ * they land on different servers.
  */
 export class Cookies {
   private readonly all: Cookie[] = [];
   version = 0;
 
-  /** Takes the `Set-Cookie` lines of an answer from `url`; what is malformed or too much is left out. */
   take(lines: readonly string[], url: URL): void {
     for (const line of lines) {
       const cookie = line.length > maximumCookieBytes ? undefined : cookieOf(line, url);
@@ -43,7 +42,6 @@ export class Cookies {
     return this.all.length < maximumCookies && bytes <= maximumBytesInAll;
   }
 
-  /** Value of the `Cookie` header for a request to `url`; undefined when there is nothing to send. */
   headerFor(url: URL): string | undefined {
     const fitting = this.all.filter(
       ({ host, path, secure }) =>
@@ -70,10 +68,10 @@ function cookieOf(line: string, url: URL): (Cookie & { readonly expired: boolean
   // Visible ASCII only: it is written into a request's head.
   if (equals <= 0 || !/^[\u0021-\u007e]+$/.test(name) || !/^[\u0020-\u007e]*$/.test(value))
     return undefined;
-  // Where nothing else is said, the directory of the request (RFC 6265, 5.1.4).
+  // The default is the directory of the request (RFC 6265, 5.1.4).
   let path = url.pathname.slice(0, Math.max(1, url.pathname.lastIndexOf('/')));
   let secure = false;
-  // Of both, Max-Age counts (RFC 6265, 5.3).
+  // Max-Age has precedence (RFC 6265, 5.3).
   let [maxAgeS, expiresMs]: (number | undefined)[] = [];
   for (const attribute of attributes) {
     const [key = '', ...rest] = attribute.split('=');

@@ -10,7 +10,7 @@ export const opcode = {
   pong: 0xa,
 } as const;
 
-/** Why a client closes a WebSocket (RFC 6455, 7.4.1). */
+/** RFC 6455, 7.4.1. */
 export const closeCode = {
   normal: 1000,
   protocolError: 1002,
@@ -20,7 +20,7 @@ export const closeCode = {
 
 const { protocolError } = closeCode;
 
-/** A violation of the WebSocket protocol by the server; the connection cannot be used any more. */
+/** A violation of the WebSocket protocol; the connection cannot be used any more. */
 export class FrameError extends Error {
   constructor(
     message: string,
@@ -30,11 +30,10 @@ export class FrameError extends Error {
   }
 }
 
-/** No code at all in a close frame; it is never sent. */
 export const noCloseCode = 1005;
 
-/** Whether a peer may send the code: one of RFC 6455, 7.4.1, or of its registry at IANA, or of applications. */
-export function mayBeSent(code: number): boolean {
+/** Whether the code may stand in a close frame: RFC 6455, 7.4.1, the registry at IANA, or an application's. */
+export function isValidCloseCode(code: number): boolean {
   return (
     (code >= 1000 && code <= 1014 && code !== 1004 && code !== noCloseCode && code !== 1006) ||
     (code >= 3000 && code <= 4999)
@@ -54,7 +53,7 @@ export function serverHeaderLength(payloadLength: number): number {
   return payloadLength < 126 ? 2 : payloadLength < 65_536 ? 4 : 10;
 }
 
-/** Room for the longest header of a client frame and two bytes that nobody sends. */
+/** The longest header of a client frame, and two bytes so that the payload is aligned. */
 const headRoom = 16;
 
 /** A whole client frame (FIN set) with a fresh random mask. */

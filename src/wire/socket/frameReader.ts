@@ -2,43 +2,42 @@ import { isUtf8 } from 'node:buffer';
 import {
   closeCode as closeCodes,
   FrameError,
-  mayBeSent,
+  isValidCloseCode,
   noCloseCode,
   opcode,
   serverHeaderLength,
 } from './frame';
-import type { Holding } from './unfinished';
+import { ConnectFailure } from '../connectFailure';
 
-/** Receives what the reader finds. Buffers are valid only during the call. */
+/** Buffers are valid only during the call. */
 export interface FrameListener {
-  /** One whole message (text or binary), fragments joined. `frameBytes` is its length on the wire. */
+  /** A whole message, fragments joined. `frameBytes` is its length on the wire. */
   onMessage(buffer: Buffer, start: number, end: number, frameBytes: number): void;
-  /** The newest ping of a read: its answer answers those before it too (RFC 6455, 5.5.3). */
+  /** The newest ping of a read: its pong answers those before it too (RFC 6455, 5.5.3). */
   onPing(payload: Buffer): void;
   onPong?(payload: Buffer): void;
   /** @param code 1005 without one */
   onClose(code: number, reason: string): void;
-  /** True once nothing more is wanted; the rest of a chunk is then left alone. */
+  /** True once the rest of a chunk is to be ignored. */
   readonly stopped: boolean;
 }
 
 /**
- * Text messages in one frame of which each is checked to be UTF-8, and then one of so many: a check costs a
+ * Of unfragmented text messages the first few, and then one of so many, are checked to be UTF-8: a check costs a
  * thirtieth of a round trip. Fragmented ones, and what is parsed as a whole, are always checked.
  */
 const checkedFirst = 8;
 const checkedEvery = 16;
-/** Room that a frame gets because it says how long it is; beyond, the room is at most twice what has come. */
+/** A frame's own claim of its length reserves this much; beyond, at most twice what has come. */
 export const trustedBytes = 65_536;
-/** Fragments of one message; empty ones would never meet the limit on bytes. */
+/** Of one message; empty ones would never meet the limit on bytes. */
 const maximumFragments = 65_536;
 
 /** Reads the frames of one server, however the chunks are cut; only what is incomplete is copied. */
 export class FrameReader {
-  /** A frame that is not complete yet: bytes so far, and room for more. */
   private partial: Buffer | undefined;
   private partialLength = 0;
-  private fragments: ByteRest | undefined;
+  private fragments: PendingBytes | undefined;
   private fragmentCount = 0;
   private fragmentsAreText = false;
   private fragmentsFrameBytes = 0;
@@ -49,16 +48,15 @@ export class FrameReader {
 
   constructor(
     private readonly maximumBytes: number,
-    private readonly holding?: Holding,
+    private readonly holding?: HeldBytes,
   ) {}
 
-  /** Lets go of what is not whole; nothing is read any more. */
   destroy(): void {
     this.partial = this.fragments = undefined;
     this.holding?.set(0);
   }
 
-  /** Reads a chunk. @throws FrameError when the bytes are not valid WebSocket traffic */
+  /** @throws FrameError when the bytes are not valid WebSocket traffic */
   read(chunk: Buffer, start: number, end: number, listener: FrameListener): void {
     let at = start;
     if (this.partial !== undefined) at = this.complete(chunk, start, end, listener);
@@ -81,7 +79,6 @@ export class FrameReader {
     if (!listener.stopped) listener.onPing(buffer.subarray(this.pingStart, this.pingEnd));
   }
 
-  /** Offset behind the frame that begins at `at`; undefined when its header is not complete. */
   private frameEnd(buffer: Buffer, at: number, end: number): number | undefined {
     if (end - at < 2) return undefined;
     const first = buffer[at]!;
@@ -97,7 +94,6 @@ export class FrameReader {
       header = 4;
     } else if (length === 127) {
       if (end - at < 10) return undefined;
-      // Anything above 2^53 is beyond every limit; the loss of low bits does not matter.
       length = buffer.readUInt32BE(at + 2) * 4_294_967_296 + buffer.readUInt32BE(at + 6);
       header = 10;
     }
@@ -107,7 +103,7 @@ export class FrameReader {
         closeCodes.tooLarge,
       );
     }
-    // Whatever length stands behind 126 or 127 (RFC 6455, 5.5).
+    // RFC 6455, 5.5.
     if ((first & 0x08) !== 0 && ((second & 0x7f) > 125 || (first & 0x80) === 0)) {
       throw new FrameError('a control frame is too long or fragmented');
     }
@@ -121,7 +117,6 @@ export class FrameReader {
     this.partialLength = length;
   }
 
-  /** Adds the chunk to the kept frame and delivers that when it is whole; returns what was used up to. */
   private complete(chunk: Buffer, start: number, end: number, listener: FrameListener): number {
     let at = start;
     let partial = this.partial!;
@@ -168,7 +163,7 @@ export class FrameReader {
       this.pingStart = start;
       this.pingEnd = end;
     } else if (code === opcode.close) {
-      // It came before, so it is answered (RFC 6455, 5.5.2).
+      // The ping came first, so it is answered (RFC 6455, 5.5.2).
       if (this.pingBuffer !== undefined) this.reportPing(this.pingBuffer, listener);
       readClose(buffer, start, end, listener);
     } else if (code === opcode.pong) {
@@ -184,7 +179,7 @@ export class FrameReader {
   }
 
   private beginFragments(code: number, buffer: Buffer, start: number, end: number): void {
-    this.fragments = new ByteRest();
+    this.fragments = new PendingBytes();
     this.fragments.append(buffer, start, end);
     this.fragmentCount = 1;
     this.fragmentsAreText = code === opcode.text;
@@ -217,7 +212,6 @@ export class FrameReader {
   }
 }
 
-/** Room for a frame of `claimed` bytes of which `length` have come. */
 const roomFor = (length: number, claimed: number): number =>
   Math.min(claimed, Math.max(trustedBytes, 2 * length));
 
@@ -226,32 +220,30 @@ function checkText(buffer: Buffer, start: number, end: number): void {
     throw new FrameError('a text message is not UTF-8', closeCodes.invalidText);
 }
 
-/** Code and reason (RFC 6455, 5.5.1). */
 function readClose(buffer: Buffer, start: number, end: number, listener: FrameListener): void {
   if (end === start) {
     listener.onClose(noCloseCode, '');
     return;
   }
   const code = end - start === 1 ? 0 : buffer.readUInt16BE(start);
-  if (!mayBeSent(code)) throw new FrameError('a close frame has no valid code');
+  if (!isValidCloseCode(code)) throw new FrameError('a close frame has no valid code');
   checkText(buffer, start + 2, end);
   listener.onClose(code, buffer.toString('utf8', start + 2, end));
 }
 
 const nothing = Buffer.alloc(0);
 
-/** The beginning of something whose end has not arrived yet; grows by doubling, so small pieces stay cheap. */
-export class ByteRest {
+/** Bytes whose end has not arrived yet; grows by doubling, so small pieces stay cheap. */
+export class PendingBytes {
   private bytes: Buffer = nothing;
   private used = 0;
 
-  constructor(private readonly holding?: Holding) {}
+  constructor(private readonly holding?: HeldBytes) {}
 
   get length(): number {
     return this.used;
   }
 
-  /** What came first, `count` bytes at most; valid until the next call that changes something. */
   first(count: number): Buffer {
     return this.bytes.subarray(0, Math.min(count, this.used));
   }
@@ -277,5 +269,53 @@ export class ByteRest {
   private count(used: number): void {
     this.holding?.set(this.holding.bytes + used - this.used);
     this.used = used;
+  }
+}
+
+/** Limits the incomplete messages of all connections of a worker together. */
+export class IncompleteBytesBudget {
+  private readonly holdings = new Set<HeldBytes>();
+  bytes = 0;
+
+  constructor(private readonly mostBytes: number) {}
+
+  change(holding: HeldBytes, more: number): void {
+    this.bytes += more;
+    if (holding.bytes > 0) this.holdings.add(holding);
+    else this.holdings.delete(holding);
+    // Later, since the reader of this chunk may be the largest.
+    if (this.bytes > this.mostBytes) queueMicrotask(() => this.shrink());
+  }
+
+  private shrink(): void {
+    while (this.bytes > this.mostBytes) {
+      const largest = [...this.holdings].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      const text = `its message had no end after ${largest.bytes} bytes, the most of all connections, which had ${this.bytes} together`;
+      largest.giveUp(new ConnectFailure('protocol', text));
+      largest.set(0);
+    }
+  }
+}
+
+/** The incomplete bytes of one reader. `giveUp` must release them. */
+export class HeldBytes {
+  bytes = 0;
+
+  constructor(
+    private readonly budget: IncompleteBytesBudget | undefined,
+    readonly giveUp: (failure: ConnectFailure) => void,
+    private readonly what = '',
+    private readonly mostBytes = Infinity,
+  ) {}
+
+  set(wanted: number): void {
+    // May be called again after `giveUp` has released them.
+    const bytes = Math.max(0, wanted);
+    const more = bytes - this.bytes;
+    this.bytes = bytes;
+    if (more !== 0) this.budget?.change(this, more);
+    if (bytes <= this.mostBytes) return;
+    const text = `${this.what} is above the limit of ${this.mostBytes} bytes`;
+    this.giveUp(new ConnectFailure('protocol', text));
   }
 }

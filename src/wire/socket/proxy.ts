@@ -3,16 +3,16 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { isThisMachine, type ProxySettings } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
-import { ConnectFailure, failureOfSocket, shownText } from '../connectFailure';
+import { ConnectFailure, failureFromSocketError, shownText } from '../connectFailure';
 
-/** The proxy on the way to a URL; undefined where the way is direct, as always to this machine. */
+/** Undefined where the connection is direct, as always to this machine. */
 export function proxyFor(url: URL, proxies: ProxySettings | undefined): URL | undefined {
   if (proxies === undefined || isThisMachine(url.hostname)) return undefined;
   const proxy = url.protocol === 'https:' ? proxies.https : proxies.http;
   return proxy === undefined || isExcepted(url, proxies.except) ? undefined : new URL(proxy);
 }
 
-/** `NO_PROXY`: `*`, or names that also stand for what is below them, each perhaps with a port. */
+/** `NO_PROXY`: `*`, or domains, each perhaps with a port. */
 function isExcepted(url: URL, except: readonly string[]): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
@@ -27,20 +27,20 @@ function isExcepted(url: URL, except: readonly string[]): boolean {
   });
 }
 
-/** An open socket, or why there is none. */
-export type Opened = (error: Error | null, socket?: Socket) => void;
+export type SocketCallback = (error: Error | null, socket?: Socket) => void;
 
-/** A proxy that says nothing for so long is given up. */
 const tunnelTimeoutMs = 30_000;
 
 /**
- * Asks a proxy for a tunnel (CONNECT, RFC 9110, 9.3.6).
- * Not by https-proxy-agent: it replays a proxy's refusal as if the hub had answered, and gives sockets to agents only.
- *
- * @param opened gets a socket on which the other end of the tunnel answers, or a ConnectFailure that names the proxy's
- * host, never its user
+ * Opens a tunnel (CONNECT, RFC 9110, 9.3.6). https-proxy-agent would replay a proxy's refusal as if the hub had
+ * answered. Errors name the proxy's host, never its user.
  */
-export function openTunnel(proxy: URL, target: URL, opened: Opened, signal: AbortSignal): void {
+export function openTunnel(
+  proxy: URL,
+  target: URL,
+  opened: SocketCallback,
+  signal: AbortSignal,
+): void {
   const secure = target.protocol === 'https:';
   const authority = `${target.hostname}:${target.port || (secure ? 443 : 80)}`;
   const request = (proxy.protocol === 'https:' ? https : http).request({
@@ -71,22 +71,21 @@ export function openTunnel(proxy: URL, target: URL, opened: Opened, signal: Abor
   const giveUp = (errorClass: ErrorClass, text: string): void => {
     request.destroy(new ConnectFailure(errorClass, `the proxy ${proxy.host} ${text}`));
   };
-  // An answer that is no tunnel, such as a page that asks for a login.
   request.once('response', () => giveUp('unreachable', 'does not open tunnels'));
   request.once('timeout', () => giveUp('timeout', 'did not answer in time'));
   request.on('error', (error) => {
-    opened(failureOfSocket(error, `the proxy ${proxy.host}`, 'unreachable'));
+    opened(failureFromSocketError(error, `the proxy ${proxy.host}`, 'unreachable'));
   });
   request.end();
 }
 
 function credentialsOf({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const text = `${decoded(username)}:${decoded(password)}`;
+  const text = `${decodeOrKeep(username)}:${decodeOrKeep(password)}`;
   return { 'Proxy-Authorization': `Basic ${Buffer.from(text, 'utf8').toString('base64')}` };
 }
 
-export function decoded(text: string): string {
+export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,25 +1,22 @@
-/** Sockets: direct or by a proxy, with TLS, HTTP agents, and the frames of WebSockets on them. */
 import * as dns from 'node:dns';
 import * as net from 'node:net';
 import * as tls from 'node:tls';
 import type { ConnectPhase, PhaseTimes, Endpoint } from '../../base/endpoint';
-import { openTunnel, proxyFor, type Opened } from './proxy';
+import { openTunnel, proxyFor, type SocketCallback } from './proxy';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { ConnectFailure, switchedProtocols } from '../connectFailure';
-import { ByteRest } from './frameReader';
-import type { Holding } from './unfinished';
+import { type HeldBytes, PendingBytes } from './frameReader';
 
-export type WaySettings = Pick<
+export type SocketSettings = Pick<
   Endpoint,
   'proxies' | 'ca' | 'clientCertificate' | 'insecureTls' | 'localAddresses'
 >;
 
 export interface SocketOwner {
-  /** Is set by {@link connectSocket}; whoever destroys it gives up the way, too. */
+  /** Set by {@link connectSocket}; destroying it ends the attempt to connect, too. */
   socket?: net.Socket;
-  /** Bytes from the socket lie in `buffer[0…length)` and are valid only during the call. */
   onBytes(buffer: Buffer, length: number): void;
   onSocketError(error: Error): void;
   onSocketClose(): void;
@@ -31,7 +28,7 @@ type OwnedSocket = net.Socket & { [owner]: SocketOwner };
 /** All sockets of a thread read into this one buffer: no Buffer object per read, no memory per idle connection. */
 const receiveBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
-// Functions shared by all sockets, so that a connection costs no closures. Node calls them on the socket.
+// Shared by all sockets, so that a connection costs no closures. Node calls them with the socket as `this`.
 function onRead(this: OwnedSocket, length: number, buffer: Uint8Array): boolean {
   this[owner].onBytes(buffer as Buffer, length);
   return true;
@@ -43,17 +40,16 @@ function onClose(this: OwnedSocket): void {
   this[owner].onSocketClose();
 }
 
-/** Connects to the host of a `http:` or `https:` URL; `connected` is called once, when bytes may be sent. */
 export function connectSocket(
   url: URL,
-  way: WaySettings,
+  way: SocketSettings,
   who: SocketOwner,
   connected: () => void,
   stopwatch?: ConnectStopwatch,
 ): void {
   const opening = proxyFor(url, way.proxies) && new AbortController();
   if (opening !== undefined) who.socket = new net.Socket().once('close', () => opening.abort());
-  const opened: Opened = (error, socket) => {
+  const opened: SocketCallback = (error, socket) => {
     if (opening?.signal.aborted === true) socket?.destroy();
     else if (socket === undefined) who.onSocketError(error!);
     else {
@@ -74,19 +70,14 @@ export function connectSocket(
 
 type Opening = Pick<net.TcpSocketConnectOpts, 'onread'> & {
   readonly stopwatch?: ConnectStopwatch | undefined;
-  /** Each ends the wait for a tunnel. */
   readonly signals?: readonly (AbortSignal | undefined)[];
 };
 
-/**
- * A socket to the host of a `http:` or `https:` URL, through the proxy where there is one.
- *
- * @param opened gets one that connects, at once; through a proxy when the tunnel is open, or why it is not
- */
+/** @param opened gets a socket that is connecting; through a proxy, one whose tunnel is open */
 export function openSocket(
   url: URL,
-  way: WaySettings,
-  opened: Opened,
+  way: SocketSettings,
+  opened: SocketCallback,
   { stopwatch, signals = [], ...reading }: Opening = {},
 ): void {
   const secure = url.protocol === 'https:';
@@ -102,12 +93,12 @@ export function openSocket(
     opened(null, socket);
     return;
   }
-  const tunnelled: Opened = (error, tunnel) => {
+  const tunnelled: SocketCallback = (error, tunnel) => {
     if (tunnel === undefined) {
       opened(error);
       return;
     }
-    // The way to the proxy, and its own to the target, are one phase.
+    // The connection to the proxy and its tunnel are one phase.
     stopwatch?.done('tcp');
     const socket = secure ? tls.connect({ socket: tunnel, ...tlsOptions(host, way) }) : tunnel;
     if (secure) {
@@ -119,20 +110,21 @@ export function openSocket(
   openTunnel(proxy, url, tunnelled, AbortSignal.any(signals.filter((each) => each !== undefined)));
 }
 
-/** What `ws` asks for a socket; its types know only the form in which `net` is asked. */
-export const connectionMaker = (open: (opened: Opened) => void): typeof net.createConnection =>
-  ((_options: unknown, opened: Opened) => open(opened)) as unknown as typeof net.createConnection;
+/** For `ws`, whose types know only the form of `net.createConnection`. */
+export const createConnectionWith = (
+  open: (opened: SocketCallback) => void,
+): typeof net.createConnection =>
+  ((_options: unknown, opened: SocketCallback) =>
+    open(opened)) as unknown as typeof net.createConnection;
 
 let sourced = 0;
 
-/** Where the next socket comes from. */
-function source({ localAddresses }: WaySettings): { localAddress?: string; family?: number } {
+function source({ localAddresses }: SocketSettings): { localAddress?: string; family?: number } {
   if (localAddresses === undefined) return {};
   const localAddress = localAddresses[sourced++ % localAddresses.length]!;
   return { localAddress, family: net.isIP(localAddress) };
 }
 
-/** Reports the phases of a socket. An address that is no name is not looked up, and leaves no listener behind. */
 function timeSocket(socket: net.Socket, secure: boolean, stopwatch: ConnectStopwatch): void {
   const lookedUp = (): void => stopwatch.done('dns');
   socket.once('lookup', lookedUp);
@@ -147,7 +139,7 @@ function onData(this: OwnedSocket, chunk: Buffer): void {
   this[owner].onBytes(chunk, chunk.length);
 }
 
-function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
+function tlsOptions(host: string, way: SocketSettings): tls.ConnectionOptions {
   const { ca, clientCertificate, insecureTls } = way;
   return {
     ...(net.isIP(host) === 0 ? { servername: host } : {}),
@@ -158,7 +150,7 @@ function tlsOptions(host: string, way: WaySettings): tls.ConnectionOptions {
   };
 }
 
-/** How long an address is believed: thousands of connects must not be thousands of look-ups. */
+/** Thousands of connects must not be thousands of look-ups. */
 const lookupLifetimeMs = 10_000;
 const lookups = new Map<string, { untilMs: number; addresses: Promise<dns.LookupAddress[]> }>();
 
@@ -208,18 +200,16 @@ export class ConnectStopwatch {
   }
 }
 
-/** Servers close a socket that was idle for seconds; one that was in use is not closed for that. */
+/** Servers close sockets that were idle for seconds, not those in use. */
 const leastIdleMs = 1000;
 const freeSinceMs = new WeakMap<object, number>();
-/** Requests whose socket had really been idle before. */
 const afterIdle = new WeakSet<http.ClientRequest>();
 
 /**
- * Whether a request, of whose answer nothing has come, met a socket closed while idle: then it is sent once more, as
- * browsers do (RFC 9112, 9.3.1). One that sends messages only where the socket really was idle: else the server may have
- * had them, and they would come twice by our own doing.
+ * Whether a request met a socket closed while idle, so that it may be repeated (RFC 9112, 9.3.1). A request with
+ * messages is repeated only if the socket really was idle: otherwise the server may have got them.
  */
-export function metClosedSocket(
+export function wasIdleSocketClosed(
   request: http.ClientRequest,
   { code }: NodeJS.ErrnoException,
   sendsMessages: boolean,
@@ -233,16 +223,13 @@ type SocketOptions = http.ClientRequestArgs & {
   readonly opening?: AbortSignal | undefined;
 };
 
-/** A request whose whole answer is of interest. */
 interface Question extends Pick<http.ClientRequestArgs, 'method' | 'path' | 'signal'> {
   readonly headers: http.OutgoingHttpHeaders;
   readonly body?: Buffer | string | undefined;
-  /** The whole answer has so long; absent: as long as the signal lets it. */
   readonly timeoutMs?: number;
   readonly maximumBytes: number;
-  /** Why an answer with more fails; absent: what is too much is dropped. */
   readonly tooLong?: () => Error;
-  readonly holding?: Holding;
+  readonly holding?: HeldBytes;
 }
 
 interface Answer {
@@ -250,22 +237,18 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/**
- * Makes HTTP requests, and keeps their sockets open between them. Its sockets are those of
- * {@link openSocket}, which knows proxies, certificates and authorities.
- */
 export class SocketAgents {
   private readonly agents = new Map<string, http.Agent>();
   private over: AbortController | undefined;
 
   constructor(
-    private readonly way: WaySettings,
+    private readonly way: SocketSettings,
     private readonly maximumSockets: number,
   ) {}
 
   /**
-   * Begins a request; an answer in another protocol is an error, unless somebody listens for `upgrade`.
-   * @throws ConnectFailure when a header cannot be sent
+   * A switch to another protocol is an error, unless there is a listener for `upgrade`. @throws ConnectFailure when a
+   * header cannot be sent
    */
   request(url: URL, options: SocketOptions): http.ClientRequest {
     const { protocol } = url;
@@ -276,7 +259,7 @@ export class SocketAgents {
     }
     let request: http.ClientRequest;
     try {
-      // Not by `http.request`: VS Code has one of its own for extensions, with other agents and without https here.
+      // Not `http.request`: VS Code replaces it for extensions, with other agents and without https.
       const all = { ...urlToHttpOptions(url), ...options, opening: options.signal, agent };
       request = new http.ClientRequest(all);
     } catch (error) {
@@ -286,7 +269,6 @@ export class SocketAgents {
       const freeMs = freeSinceMs.get(socket) ?? Infinity;
       if (performance.now() - freeMs >= leastIdleMs) afterIdle.add(request);
     });
-    // Without a listener the request would end without a word.
     request.once('upgrade', (_answer, socket) => {
       if (request.listenerCount('upgrade') > 0) return;
       socket.destroy();
@@ -296,11 +278,7 @@ export class SocketAgents {
     return request;
   }
 
-  /**
-   * Asks, and reads the whole answer. What met a socket that was closed while idle is sent once more.
-   *
-   * @throws ConnectFailure `timeout`, or what the question says of answers that are too long; else an error of Node
-   */
+  /** Reads the whole response. @throws ConnectFailure `timeout`, or `tooLong`; else an error of Node */
   exchange(url: URL, question: Question): Promise<Answer> {
     const { body, timeoutMs, maximumBytes, tooLong, holding, ...options } = question;
     return new Promise((resolve, reject) => {
@@ -317,7 +295,7 @@ export class SocketAgents {
       };
       let hasBegun = false;
       request.on('error', (error) => {
-        if (hasBegun || !metClosedSocket(request, error, (body?.length ?? 0) > 0)) fail(error);
+        if (hasBegun || !wasIdleSocketClosed(request, error, (body?.length ?? 0) > 0)) fail(error);
         else {
           clearTimeout(timer);
           resolve(this.exchange(url, question));
@@ -325,7 +303,7 @@ export class SocketAgents {
       });
       request.on('response', (response) => {
         hasBegun = true;
-        const rest = new ByteRest(holding);
+        const rest = new PendingBytes(holding);
         let length = 0;
         response.on('data', (chunk: Buffer) => {
           length += chunk.length;
@@ -343,7 +321,6 @@ export class SocketAgents {
     });
   }
 
-  /** Lets go of all sockets, and of the ways to them. */
   destroy(): void {
     this.over?.abort();
     for (const agent of this.agents.values()) agent.destroy();
@@ -357,7 +334,7 @@ export class SocketAgents {
       scheduling: 'lifo',
     });
     agent.on('free', (socket: object) => freeSinceMs.set(socket, performance.now()));
-    const createConnection = (options: SocketOptions, opened: Opened): void => {
+    const createConnection = (options: SocketOptions, opened: SocketCallback): void => {
       const { host, port, stopwatch, opening } = options;
       const name = host ?? 'localhost';
       const url = new URL(`${protocol}//${name.includes(':') ? `[${name}]` : name}:${port ?? ''}`);
@@ -368,7 +345,7 @@ export class SocketAgents {
   }
 }
 
-/** What Node says before it sends anything: headers and tokens come from outside, so it is no defect. */
+/** Headers and tokens come from outside, so this is no defect of ours. */
 function unsendable(error: unknown): Error {
   const { code } = error as { code?: unknown };
   if (code !== 'ERR_INVALID_CHAR' && code !== 'ERR_INVALID_HTTP_TOKEN') {

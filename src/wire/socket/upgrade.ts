@@ -5,19 +5,17 @@ import type { Cookies } from './cookies';
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 export const maximumHeadBytes = 16 * 1024;
 
-/** Where and how to open the socket, after all redirects. */
+/** Where and how to open the transport, after all redirects. */
 export interface Negotiated {
   /** `http:` or `https:` URL of the hub, with its query and the connection's id. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly accessToken?: string | undefined;
-  /** Fetches a new token where this one may expire. */
+  /** Fetches a new token before this one expires. */
   readonly renew?: () => Promise<RenewedToken>;
-  /** When that is to be done before it was refused, milliseconds since 1970. */
   readonly renewAtMs?: number | undefined;
-  /** What servers have set on the way here; absent when nobody was asked. */
   readonly cookies?: Cookies;
-  /** What the hub knows the connection by; absent when nobody was asked. */
+  /** The id the hub uses; absent without negotiation. */
   readonly connectionId?: string;
 }
 
@@ -31,10 +29,7 @@ interface UpgradeRequest {
   readonly accept: string;
 }
 
-/**
- * The HTTP request that turns a socket into a WebSocket (RFC 6455, 4.1).
- * @throws ConnectFailure when a header cannot be sent
- */
+/** The HTTP request of a WebSocket handshake (RFC 6455, 4.1). @throws ConnectFailure when a header cannot be sent */
 export function upgradeRequest(where: Negotiated, subprotocol?: string): UpgradeRequest {
   const key = randomBytes(16).toString('base64');
   const lines = [
@@ -58,8 +53,8 @@ function linesOf(headers: readonly string[]): string[] {
 }
 
 /**
- * Judges the head of the answer, up to the empty line; a line may end with LF alone (RFC 9112, 2.2).
- * @throws ConnectFailure when it is no acceptance
+ * `head` ends at the empty line; a line may end with LF alone (RFC 9112, 2.2). @throws ConnectFailure when it is no
+ * acceptance
  */
 export function checkUpgradeAnswer(
   head: string,
@@ -98,7 +93,6 @@ export function checkUpgradeAnswer(
   }
 }
 
-/** Headers that belong to the request itself. */
 const reserved = new Set([
   'host',
   'upgrade',
@@ -112,7 +106,10 @@ const reserved = new Set([
   'expect',
 ]);
 
-/** Headers that let a request in, names and values in turn. @throws ConnectFailure if one cannot be sent */
+/**
+ * Authorization, configured headers and cookies: names and values in turn. @throws ConnectFailure if one cannot be
+ * sent
+ */
 export function admissionHeaders(where: Negotiated): string[] {
   const headers: string[] = [];
   const kept = where.cookies?.headerFor(where.url);
@@ -126,7 +123,7 @@ export function admissionHeaders(where: Negotiated): string[] {
     else if (!reserved.has(lowerCase)) headers.push(name, value);
   }
   if (cookies.length > 0) headers.push('Cookie', cookies.join('; '));
-  // Anything that could end a header line, also once the socket has cut characters to single bytes.
+  // Characters that could end a header line, also once the socket has cut them to single bytes.
   if (headers.some((text) => /[^\t\u0020-\u007e\u0080-\u00ff]/.test(text))) {
     throw new ConnectFailure(
       'upgrade',

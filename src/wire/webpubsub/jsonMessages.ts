@@ -1,10 +1,10 @@
-import { objectIn, skipSpace, stringAt, walk, type JsonObject } from '../message/jsonScan';
+import { parseObject, skipSpace, readString, walk, type JsonObject } from '../message/jsonScan';
 import {
   isDataType,
   jsonClientMessages,
   maxWireId,
   noData,
-  wellFormed,
+  readOrUndefined,
   wireId,
   type ClientMessage,
   type DataMessage,
@@ -16,13 +16,12 @@ import {
 } from './pubSubMessage';
 
 /**
- * Frames of `json.webpubsub.azure.v1` and its reliable sister, one JSON object each, as a service reads and writes them.
- * Data is handed on as the bytes it came in: parsing and writing it again would change numbers.
+ * Frames of `json.webpubsub.azure.v1` and its reliable variant, as a service reads and writes them. Data stays
+ * encoded: parsing would change numbers.
  */
 
-/** The message in a frame, undefined when it is malformed or of an unknown type. */
 export const readJsonClientMessage = (bytes: Buffer): ClientMessage | undefined =>
-  wellFormed(() => messageIn(new JsonFrame(bytes)));
+  readOrUndefined(() => messageIn(new JsonFrame(bytes)));
 
 function messageIn(frame: JsonFrame): ClientMessage {
   const type = frame.text('type');
@@ -45,24 +44,20 @@ function messageIn(frame: JsonFrame): ClientMessage {
 export class JsonFrame {
   private readonly members: JsonObject;
 
-  /** @throws SyntaxError when the bytes are not a JSON object */
   constructor(private readonly bytes: Buffer) {
-    const members = objectIn(bytes.toString('utf8'));
+    const members = parseObject(bytes.toString('utf8'));
     if (members === undefined) throw new SyntaxError('no object');
     this.members = members;
   }
 
-  /** Whether the member is there and not null. */
   has(key: string): boolean {
     return this.value(key) !== undefined;
   }
 
-  /** The member, undefined when it is missing or null. */
   value(key: string): unknown {
     return Object.hasOwn(this.members, key) ? (this.members[key] ?? undefined) : undefined;
   }
 
-  /** @throws SyntaxError when it is not of that kind */
   member(kind: keyof MemberKinds, key: string): unknown {
     switch (kind) {
       case 'payload':
@@ -80,27 +75,25 @@ export class JsonFrame {
     }
   }
 
-  /** @throws SyntaxError when it is not a text */
   text(key: string): string {
     const value = this.value(key);
     if (typeof value !== 'string') throw new SyntaxError(`no text: ${key}`);
     return value;
   }
 
-  /** False when it is missing. @throws SyntaxError when it is something else */
+  /** False when it is missing. @throws SyntaxError */
   flag(key: string): boolean {
     const value = this.value(key) ?? false;
     if (typeof value !== 'boolean') throw new SyntaxError(`no boolean: ${key}`);
     return value;
   }
 
-  /** undefined when it is missing. @throws SyntaxError when it is no unsigned 64-bit number */
+  /** Undefined when it is missing. @throws SyntaxError when it is no unsigned 64-bit number */
   id(key: string): WireId | undefined {
     const value = this.value(key);
     if (value === undefined) return undefined;
     if (typeof value !== 'number' || value < 0) throw new SyntaxError(`no id: ${key}`);
     if (Number.isSafeInteger(value)) return value;
-    // A number of JavaScript has lost its last digits.
     const digits = this.raw(key)?.toString('latin1') ?? '';
     if (!/^[0-9]{1,20}$/.test(digits) || BigInt(digits) > maxWireId) {
       throw new SyntaxError(`no id: ${key}`);
@@ -120,12 +113,12 @@ export class JsonFrame {
     return { dataType, bytes: dataType === 'text' ? Buffer.from(data, 'utf8') : base64(data) };
   }
 
-  /** The bytes of a member's value; the last one counts, as for `JSON.parse`. */
+  /** The encoded value of a member; the last one counts, as for `JSON.parse`. */
   private raw(key: string): Buffer | undefined {
     const { bytes } = this;
     let found: Buffer | undefined;
     const end = walk(bytes, skipSpace(bytes, 0), bytes.length, (keyStart, keyEnd, from, to) => {
-      if (stringAt(bytes, keyStart, keyEnd) === key) found = bytes.subarray(from, to);
+      if (readString(bytes, keyStart, keyEnd) === key) found = bytes.subarray(from, to);
     });
     if (end < 0) throw new SyntaxError('nested too deeply');
     return found;
@@ -139,7 +132,6 @@ function base64(text: string): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** The payload of the text frame that carries a message of the service. */
 export function writeJsonServerMessage(message: ServerMessage): Buffer {
   switch (message.type) {
     case 'connected': {
@@ -176,7 +168,6 @@ const plainHead = Buffer.from('{');
 export const jsonDataHead = (sequenceId: WireId | undefined): Buffer =>
   sequenceId === undefined ? plainHead : Buffer.from(`{"sequenceId":${sequenceId},`);
 
-/** What follows the head, the same for all receivers. */
 export function jsonDataTail({ from, group, fromUserId, payload }: DataMessage): Buffer {
   const members = [
     `"type":"message","from":"${from}"`,
@@ -187,7 +178,6 @@ export function jsonDataTail({ from, group, fromUserId, payload }: DataMessage):
   return Buffer.concat([head, ...jsonPayload(payload), Buffer.from('}')]);
 }
 
-/** `"dataType":…,"data":…` as bytes. */
 export function jsonPayload({ dataType, bytes }: Payload): Buffer[] {
   const head = Buffer.from(`"dataType":"${dataType}","data":`);
   if (dataType === 'json') return [head, bytes];
@@ -197,6 +187,6 @@ export function jsonPayload({ dataType, bytes }: Payload): Buffer[] {
 
 const quoted = (bytes: Buffer): string => `"${bytes.toString('base64')}"`;
 
-/** `,"ackId":…`, empty when there is none. */
+/** `,"ackId":…`, or nothing. */
 export const jsonId = (key: string, id: WireId | undefined): string =>
   id === undefined ? '' : `,"${key}":${id}`;

@@ -5,7 +5,7 @@ import {
   dataTypes,
   noData,
   serverMessages,
-  wellFormed,
+  readOrUndefined,
   wireId,
   type DataMessage,
   type DataType,
@@ -21,16 +21,15 @@ import {
 } from './pubSubMessage';
 
 /**
- * Frames of `protobuf.webpubsub.azure.v1` and its reliable sister: one `UpstreamMessage` or
- * `DownstreamMessage` per binary frame. Source: "Azure Web PubSub supported protobuf WebSocket subprotocol".
+ * Frames of `protobuf.webpubsub.azure.v1` and its reliable variant: one `UpstreamMessage` or `DownstreamMessage` per
+ * binary frame. Source: "Azure Web PubSub supported protobuf WebSocket subprotocol".
  */
 
-/** The message in a frame, undefined when it is malformed or of an unknown type. */
 export const readProtobufClientMessage = (bytes: Buffer): ProtobufClientMessage | undefined =>
-  wellFormed(() => messageIn(clientMessages, bytes));
+  readOrUndefined(() => messageIn(clientMessages, bytes));
 
 export const readProtobufServerMessage = (bytes: Buffer): ProtobufServerMessage | undefined =>
-  wellFormed(() => messageIn(serverMessages, bytes));
+  readOrUndefined(() => messageIn(serverMessages, bytes));
 
 function messageIn<Of extends Messages>(
   messages: Of,
@@ -52,7 +51,6 @@ function messageIn<Of extends Messages>(
   return message;
 }
 
-/** The payload of the binary frame that carries a message of a client. */
 export const writeProtobufClientMessage = (message: ProtobufClientMessage): Buffer =>
   encodedMessage(clientMessages[message.type], message);
 
@@ -73,11 +71,9 @@ export function protobufDataHead(sequenceId: WireId | undefined, tailBytes: numb
   ]);
 }
 
-/** What follows the head, the same for all receivers. */
 export const protobufDataTail = (message: DataMessage): Buffer =>
   encoded(tailMembers, { ...message });
 
-/** How members are read and written, and what stands for those that are absent. */
 interface Form<Value> {
   readonly absent: () => Value;
   readonly read: (value: WireId | Buffer) => Value;
@@ -125,7 +121,6 @@ function encoded(members: Members, values: Readonly<Record<string, unknown>>): B
   return Buffer.concat(pieces);
 }
 
-/** Fields of `MessageData` by data type. */
 const dataFields: Readonly<Record<DataType, number>> = {
   text: 1,
   binary: 2,
@@ -137,7 +132,6 @@ function payloadIn(value: WireId | Buffer): Payload {
   let payload = noData;
   visitFields(bytesIn(value), (number, content) => {
     const dataType = dataTypes.find((each) => dataFields[each] === number);
-    // A newer schema has others.
     if (dataType === undefined) return;
     const bytes = dataType === 'text' ? utf8In(content) : bytesIn(content);
     // It goes into JSON frames as it is.
@@ -182,12 +176,12 @@ const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 const maxVarintBytes = 10;
 
 /**
- * The fields in `at`…`end`, one after the other; those of fixed width are passed over. Source: protobuf.dev, "Encoding".
- * Its methods throw SyntaxError where the bytes are no message.
+ * Iterates over fields; those of fixed width are skipped. Throws SyntaxError for malformed bytes. Source:
+ * protobuf.dev, "Encoding".
  */
 class Fields {
   number = 0;
-  /** Of a varint; undefined of a field with bytes, which stand from `start` to {@link at}. */
+  /** Of a varint; undefined for a field with bytes, which are `start`…{@link at}. */
   value: WireId | undefined;
   start = 0;
 
@@ -251,8 +245,8 @@ function visitFields(bytes: Buffer, visit: (field: number, value: WireId | Buffe
 }
 
 /**
- * A number in field `inner` of the message that a frame begins with, in its field `outer`.
- * @returns 0 when the frame begins with another field or is cut off, or the number is not there or too large
+ * A number in field `inner` of the message in a frame's first field `outer`. @returns 0 when it is missing, too
+ * large, or the frame begins with another field or is cut off
  */
 export function nestedVarint(
   bytes: Buffer,
@@ -295,7 +289,6 @@ export const bytesHead = (field: number, length: number): Buffer =>
 
 export const varintHead = (field: number): Buffer => varint(field * 8 + wireType.varint);
 
-/** A whole field; an undefined value is none. */
 export function field(number: number, value: WireId | string | Buffer | undefined): Buffer {
   if (value === undefined) return Buffer.alloc(0);
   if (typeof value === 'number' || typeof value === 'bigint') {

@@ -1,9 +1,8 @@
 /**
- * What Azure Web PubSub and its PubSub clients say to each other. One table has the members of each message;
- * the types here and the readers of both forms follow it.
+ * Messages between Azure Web PubSub and its PubSub clients. The types and the readers of both formats follow one
+ * table.
  */
 
-/** How PubSub clients talk: a form of frames, with or without recovery. */
 export interface Subprotocol {
   readonly name: string;
   readonly format: 'json' | 'protobuf';
@@ -18,20 +17,19 @@ export const subprotocols: readonly Subprotocol[] = [
   { name: 'protobuf.reliable.webpubsub.azure.v1', format: 'protobuf', isReliable: true },
 ];
 
-export const subprotocolNamed = (name: string): Subprotocol | undefined =>
+export const findSubprotocol = (name: string): Subprotocol | undefined =>
   subprotocols.find((subprotocol) => subprotocol.name === name);
 
-/** An unsigned 64-bit id: a bigint only when a number cannot hold it. */
+/** An unsigned 64-bit id: a bigint only beyond the safe integers. */
 export type WireId = number | bigint;
 
 export const maxWireId = 2n ** 64n - 1n;
 
-/** The smallest form of an id, so that equal ids are equal values. */
 export const wireId = (value: bigint): WireId =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 
-/** What `read` makes of a frame; undefined where it throws a SyntaxError, because the frame is malformed. */
-export function wellFormed<Message>(read: () => Message): Message | undefined {
+/** Undefined where `read` throws a SyntaxError, because the frame is malformed. */
+export function readOrUndefined<Message>(read: () => Message): Message | undefined {
   try {
     return read();
   } catch (error) {
@@ -42,28 +40,26 @@ export function wellFormed<Message>(read: () => Message): Message | undefined {
 
 export const dataTypes = ['json', 'text', 'binary', 'protobuf'] as const;
 
-/** What a payload is: `protobuf` is an encoded `google.protobuf.Any`. */
+/** `protobuf` is an encoded `google.protobuf.Any`. */
 export type DataType = (typeof dataTypes)[number];
 
 export interface Payload {
   readonly dataType: DataType;
-  /** UTF-8 of text and of JSON text, and the bytes themselves of the others. */
+  /** UTF-8 of text and JSON, raw bytes of the others. */
   readonly bytes: Buffer;
 }
 
-/** What counts as sent when there is no data. */
 export const noData: Payload = { dataType: 'json', bytes: Buffer.from('null') };
 
 export const isDataType = (text: unknown): text is DataType =>
   dataTypes.some((dataType) => dataType === text);
 
-/** Why a request of a client failed: names are fixed, such as `Forbidden`, messages are for people. */
+/** Names are fixed, such as `Forbidden`, messages are for people. */
 export interface MessageError {
   readonly name: string;
   readonly message: string;
 }
 
-/** What a member of a message is, in either form; those with `?` may be missing. */
 export interface MemberKinds {
   readonly text: string;
   readonly 'text?': string | undefined;
@@ -74,9 +70,9 @@ export interface MemberKinds {
   readonly payload: Payload;
   readonly 'error?': MessageError | undefined;
 }
-/** Each member with its field in Protocol Buffers; 0 where only JSON has it. */
+/** Each member with its protobuf field; 0 where only JSON has it. */
 export type Members = Readonly<Record<string, readonly [keyof MemberKinds, number]>>;
-/** Messages by their type, with the fields that lead to them in a frame of Protocol Buffers. */
+/** Messages by type, with the protobuf fields that lead to them. */
 export type Messages = Readonly<
   Record<string, { readonly path: readonly number[]; readonly members: Members }>
 >;
@@ -88,7 +84,6 @@ export type MessageIn<Of extends Messages> = {
 
 const membership = { group: ['text', 1], ackId: ['id?', 2] } as const;
 
-/** What a PubSub client says to the service, in either form. */
 export const clientMessages = {
   sendToGroup: {
     path: [1],
@@ -100,7 +95,6 @@ export const clientMessages = {
   sequenceAck: { path: [8], members: { sequenceId: ['id', 1] } },
 } as const satisfies Messages;
 
-/** What only clients that speak JSON say. */
 export const jsonClientMessages = {
   ...clientMessages,
   ping: { path: [], members: {} },
@@ -111,23 +105,21 @@ export const jsonClientMessages = {
   cancelInvocation: { path: [], members: { invocationId: ['text', 0] } },
 } as const satisfies Messages;
 
-/** What the service says to a PubSub client, in either form. */
 export const serverMessages = {
   ack: { path: [1], members: { ackId: ['id', 1], success: ['flag', 2], error: ['error?', 3] } },
-  /** Data, from a member of a group or from the application's server. */
   message: {
     path: [2],
     members: {
-      /** Only in reliable subprotocols: not 0, and growing. */
+      /** Only in reliable subprotocols: above 0, and growing. */
       sequenceId: ['id?', 4],
       from: ['sender', 1],
-      /** These two only of messages from a group. */
+      /** These two only in messages from a group. */
       group: ['text?', 2],
       fromUserId: ['text?', 0],
       payload: ['payload', 3],
     },
   },
-  /** Comes again after a recovery, with a new token, which only reliable subprotocols have. */
+  /** Repeated after a recovery, with a new token; only reliable subprotocols have one. */
   connected: {
     path: [3, 1],
     members: {
@@ -150,7 +142,6 @@ export type ClientMessage =
 export type SendToGroup = Extract<ClientMessage, { type: 'sendToGroup' }>;
 export type DataMessage = Extract<ProtobufServerMessage, { type: 'message' }>;
 
-/** With what the protobuf schema has no message for. */
 export type ServerMessage =
   | ProtobufServerMessage
   | { readonly type: 'pong' }

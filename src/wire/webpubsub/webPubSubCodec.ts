@@ -1,20 +1,25 @@
 import { callbacks, membershipMethods } from '../../base/message';
 import { opcode } from '../socket/frame';
-import { jsonCodec, messagePackCodec, type HubCodec, type Recoverable } from '../message/hubCodec';
+import {
+  jsonCodec,
+  messagePackCodec,
+  type HubCodec,
+  type RecoveryTokens,
+} from '../message/hubCodec';
 import {
   hubMessageType,
   HubMessageError,
-  textIn,
+  readUtf8,
   type Completion,
   type HubMessage,
   type Invocation,
 } from '../message/hubMessage';
-import { objectIn, type JsonObject } from '../message/jsonScan';
+import { parseObject, type JsonObject } from '../message/jsonScan';
 import {
   firstMessageAckId,
-  JsonPieces,
+  JsonLayoutBuilder,
   messageAckId,
-  Pieces,
+  LayoutBuilder,
   type HoleLengths,
   type MessageLayout,
   type MessageShape,
@@ -36,13 +41,13 @@ import {
 } from './pubSubMessage';
 
 /**
- * The subprotocols of Azure Web PubSub in the words of a hub, so that everything above the wire stays the
- * same: joining a group is an invocation whose ack is its completion, what a group or the server sends is a
- * delivery. Source: "Azure Web PubSub supported JSON WebSocket subprotocol", headings "Requests" and
- * "Responses"; "Azure Web PubSub supported protobuf WebSocket subprotocol".
+ * Translates the subprotocols of Azure Web PubSub to hub messages: joining a group is an invocation whose ack is its
+ * completion, data from a group or the server is an invocation of the callback. Source: "Azure Web PubSub supported
+ * JSON WebSocket subprotocol", headings "Requests" and "Responses"; "Azure Web PubSub supported protobuf WebSocket
+ * subprotocol".
  */
 
-/** In all of them the service speaks first, a frame holds one message, and acks have numbers for ids. */
+/** The service speaks first, a frame holds one message, and acks have numbers as ids. */
 const common = {
   handshake: Buffer.alloc(0),
   answeredStamp: () => -1,
@@ -73,7 +78,6 @@ export const webPubSubCodec: HubCodec = {
   layout: jsonLayout,
 };
 
-/** With numbered messages, which are acknowledged, and a lost socket that can be replaced. */
 export const reliableWebPubSubCodec: HubCodec = {
   ...webPubSubCodec,
   protocol: 'webpubsubReliable',
@@ -84,13 +88,12 @@ export const reliableWebPubSubCodec: HubCodec = {
     sequenceAck: (sequenceId) =>
       Buffer.from(`{"type":"sequenceAck","sequenceId":${sequenceId}}`, 'latin1'),
   },
-  // The sequence id may come first.
   callStart: () => objectStart,
 };
 
 /**
- * No subprotocol at all: what a client sends is a message to the application, and whatever comes is what
- * somebody has sent. Source: "Client protocols for Azure Web PubSub", heading "Simple WebSocket client".
+ * Without a subprotocol: a client sends messages to the application, and receives bare data. Source: "Client
+ * protocols for Azure Web PubSub", heading "Simple WebSocket client".
  */
 export const plainWebPubSubCodec: HubCodec = {
   ...common,
@@ -102,7 +105,6 @@ export const plainWebPubSubCodec: HubCodec = {
     try {
       return delivery(frameFields(buffer, start, end));
     } catch (error) {
-      // Anybody may send anything, and nothing of it is wrong.
       if (error instanceof HubMessageError) return undefined;
       throw error;
     }
@@ -126,7 +128,7 @@ export const protobufWebPubSubCodec: HubCodec = {
   // Field 2, data; its length follows.
   callStart: () => Buffer.from([0x12]),
   read: (buffer, start, end) => messageOfSchema(schemaMessageIn(buffer, start, end)),
-  // The schema has no ping: that of WebSockets takes its place.
+  // The schema has no ping: that of WebSockets is used.
   encode: (message) =>
     message.type === hubMessageType.ping
       ? Buffer.alloc(0)
@@ -135,7 +137,6 @@ export const protobufWebPubSubCodec: HubCodec = {
   layout: protobufLayout,
 };
 
-/** As {@link reliableWebPubSubCodec}. */
 export const reliableProtobufWebPubSubCodec: HubCodec = {
   ...protobufWebPubSubCodec,
   protocol: 'webpubsubReliableProtobuf',
@@ -159,16 +160,15 @@ const delivery = (data: unknown): Invocation => ({
 });
 
 /**
- * What the service says of a request, as the completion of an invocation. Source: "Azure Web PubSub supported JSON
- * WebSocket subprotocol", heading "Ack response".
- * @param error absent when the service carried the request out
+ * An ack as the completion of an invocation. Source: "Azure Web PubSub supported JSON WebSocket subprotocol", heading
+ * "Ack response". @param error absent for success
  */
 export function ackCompletion(
   ackId: WireId | string,
   error: { readonly name?: unknown; readonly message?: unknown } | undefined,
 ): Completion {
   const completion = { type: hubMessageType.completion, invocationId: String(ackId) };
-  // Joining twice is as good as once. Messages are sent once, so that one that counts as a repeat is lost.
+  // Joining twice is fine. A message is sent once, so one that counts as a repeat is lost.
   const isDone = error?.name === 'Duplicate' && Number(ackId) < firstMessageAckId;
   if (error === undefined || isDone) return completion;
   const words = [error.name, error.message].filter(
@@ -183,7 +183,6 @@ const groupTypes: Readonly<Record<string, JoinOrLeave['type']>> = {
   [membershipMethods.leave]: 'leaveGroup',
 };
 
-/** The frame of a call that joins or leaves a group, the only ones that clients make besides messages. */
 function membershipOf(message: HubMessage): JoinOrLeave {
   const type = message.type === hubMessageType.invocation ? groupTypes[message.target] : undefined;
   if (message.type !== hubMessageType.invocation || type === undefined)
@@ -193,9 +192,8 @@ function membershipOf(message: HubMessage): JoinOrLeave {
   return { type, group: String(args[0]), ackId };
 }
 
-/** The JSON object in a frame. @throws HubMessageError when it is none, or no UTF-8 */
 function frameFields(buffer: Buffer, start: number, end: number): JsonObject {
-  const fields = objectIn(textIn(buffer, start, end));
+  const fields = parseObject(readUtf8(buffer, start, end));
   if (fields === undefined)
     throw new HubMessageError('a message of the service is not a JSON object');
   return fields;
@@ -217,7 +215,7 @@ export function leadingSequenceId(buffer: Buffer, start: number, end: number): n
   return 0;
 }
 
-function inspectJson(buffer: Buffer, start: number, end: number): number | Recoverable {
+function inspectJson(buffer: Buffer, start: number, end: number): number | RecoveryTokens {
   const leading = leadingSequenceId(buffer, start, end);
   if (leading > 0) return leading;
   const behind = start + ackStart.length;
@@ -231,8 +229,8 @@ function inspectJson(buffer: Buffer, start: number, end: number): number | Recov
   };
 }
 
-/** The service forbids nobody to connect again. */
-export const farewell = (error: string): HubMessage => ({
+/** The service allows every client to reconnect. */
+export const closeMessage = (error: string): HubMessage => ({
   type: hubMessageType.close,
   error,
   allowReconnect: true,
@@ -252,7 +250,7 @@ function messageOf(fields: JsonObject): HubMessage | undefined {
     case 'system': {
       if (fields['event'] !== 'disconnected') return undefined;
       const text = fields['message'];
-      return farewell(typeof text === 'string' ? text : '');
+      return closeMessage(typeof text === 'string' ? text : '');
     }
     default:
       if (typeof fields['type'] !== 'string')
@@ -261,9 +259,8 @@ function messageOf(fields: JsonObject): HubMessage | undefined {
   }
 }
 
-/** A message to a group where the receiver is one, else an event that the application answers. */
 function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
-  const pieces = new JsonPieces(lengths);
+  const pieces = new JsonLayoutBuilder(lengths);
   if (shape.toGroup === true) {
     pieces.raw('{"type":"sendToGroup","group":"');
     pieces.hole('receiver', 'text');
@@ -281,7 +278,7 @@ function jsonLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
   return pieces.layout();
 }
 
-function inspectProtobuf(buffer: Buffer, start: number, end: number): number | Recoverable {
+function inspectProtobuf(buffer: Buffer, start: number, end: number): number | RecoveryTokens {
   const { path, members } = serverMessages.message;
   const sequenceId = nestedVarint(buffer, start, end, path[0], members.sequenceId[1]);
   if (sequenceId > 0) return sequenceId;
@@ -303,7 +300,7 @@ function messageOfSchema(message: ProtobufServerMessage): HubMessage | undefined
     case 'ack':
       return ackCompletion(message.ackId, message.success ? undefined : (message.error ?? {}));
     case 'disconnected':
-      return farewell(message.message);
+      return closeMessage(message.message);
     case 'connected':
       return undefined;
   }
@@ -316,7 +313,7 @@ function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayou
   const dataHead = bytesHead(textField, data.body.length);
   const { sendToGroup, event } = clientMessages;
   const { path, members } = shape.toGroup === true ? sendToGroup : event;
-  const pieces = new Pieces(lengths);
+  const pieces = new LayoutBuilder(lengths);
   if ('group' in members) {
     pieces.add(bytesHead(members.group[1], lengths.receiver));
     pieces.hole('receiver', 'text');
@@ -333,7 +330,7 @@ function protobufLayout(shape: MessageShape, lengths: HoleLengths): MessageLayou
 }
 
 function dataLayout(shape: MessageShape, lengths: HoleLengths): MessageLayout {
-  const pieces = new JsonPieces(lengths);
+  const pieces = new JsonLayoutBuilder(lengths);
   pieces.list(shape.arguments);
   return pieces.layout();
 }

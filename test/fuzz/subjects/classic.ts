@@ -8,7 +8,7 @@ import {
   hubMessageType,
   type HubMessage,
 } from '../../../src/wire/message/hubMessage';
-import { objectIn } from '../../../src/wire/message/jsonScan';
+import { parseObject } from '../../../src/wire/message/jsonScan';
 import { stampLength } from '../../../src/wire/message/stamp';
 import { unless, type Subject } from '../subject';
 
@@ -58,7 +58,7 @@ export const classicFrames: Subject = {
   check: (input) => {
     const messages = unless([HubMessageError], () => messagesIn(input));
     const text = input.toString('utf8');
-    const fields = isUtf8(input) ? objectIn(text) : undefined;
+    const fields = isUtf8(input) ? parseObject(text) : undefined;
     // What is written in another way may hold a member twice.
     if (fields === undefined || JSON.stringify(fields) !== text) return;
     const { M: calls, I, P, R } = fields;

@@ -19,7 +19,7 @@ import { ConnectFailure } from '../../../src/wire/connectFailure';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../../src/wire/message/hubCodec';
 import { HubMessageError, type HubMessage } from '../../../src/wire/message/hubMessage';
 import { isJson } from '../../../src/wire/message/jsonScan';
-import { framed, MessagePackExtension } from '../../../src/wire/message/messagePack';
+import { withLengthPrefix, MessagePackExtension } from '../../../src/wire/message/messagePack';
 import { unless, type Subject } from '../subject';
 
 /** All messages of a WebSocket message or the body of a poll; undefined where one of them is none. */
@@ -180,7 +180,7 @@ export const hubMessagePack: Subject = {
   seeds: () => golden().map(({ hex }) => bodyOf(Buffer.from(hex, 'hex'))),
   pieces: ['\xdf\xff\xff\xff\xff', '\xdd\x7f\xff\xff\xff', '\xc6\xff\xff\xff\xff', '\xd6\xff'],
   check: (input) => {
-    for (const bytes of [input, framed([input])]) {
+    for (const bytes of [input, withLengthPrefix([input])]) {
       const found = readAll(messagePackCodec, bytes);
       if (found !== undefined) {
         for (const message of found)

@@ -19,7 +19,7 @@ import { ClassicPeer } from '../../fakes/classicPeer';
 import { EmulatorPeer } from '../../fakes/emulatorPeer';
 import { everything, json, Peer, protobuf, reliableJson } from '../../fakes/pubSubPeer';
 import { startStubService } from '../../fakes/stubService';
-import { framed } from '../../../src/wire/message/messagePack';
+import { withLengthPrefix } from '../../../src/wire/message/messagePack';
 import type { Subject } from '../subject';
 
 /** Who waits longer has found a server that serves nobody any more. */
@@ -195,7 +195,7 @@ function oddCalls(): Buffer[] {
   const head = Buffer.from('960180a131ab53656e644d65737361676592a172', 'hex');
   return oddAuthors.map((author) => {
     const draft = Buffer.from(`82a474657874a161a6617574686f72${author}90`, 'hex');
-    return framed([head, draft]);
+    return withLengthPrefix([head, draft]);
   });
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WebPubSubJsonReliableProtocol } from '@azure/web-pubsub-client';
 import { HubMessageError, type HubMessage } from '../../../src/wire/message/hubMessage';
-import { framed } from '../../../src/wire/message/messagePack';
+import { withLengthPrefix } from '../../../src/wire/message/messagePack';
 import {
   encodeServiceMessage,
   readServiceMessage,
@@ -15,7 +15,7 @@ import {
   writeProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../../src/wire/webpubsub/protobufMessages';
-import { codecOf } from '../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../src/wire/connect/codecOf';
 import { parseFilter, FilterError } from '../../../src/servers/webpubsub/filter';
 import { golden } from '../../unit/wire/service/goldenFrames';
 import { inPieces, unless, type Subject } from '../subject';
@@ -70,7 +70,7 @@ export const serviceProtocol: Subject = {
       assert.deepEqual(encodeServiceMessage(back), written);
     }
     // Most lengths that are changed fit nothing.
-    bodiesIn((frames) => frames.push(framed([input])));
+    bodiesIn((frames) => frames.push(withLengthPrefix([input])));
   },
 };
 
@@ -92,7 +92,7 @@ const official = WebPubSubJsonReliableProtocol();
 
 /** What a client makes of a frame, of either kind; undefined when it is refused. */
 function clientRead(protocol: 'webpubsubReliable' | 'webpubsubReliableProtobuf', input: Buffer) {
-  const codec = codecOf(protocol);
+  const codec = codecForProtocol(protocol);
   const read = unless([HubMessageError], () => [codec.read(input, 0, input.length)] as const);
   unless([HubMessageError], () => codec.greetingEnd?.(input, 0, input.length));
   const notice = unless([HubMessageError], () => codec.recovery!.inspect(input, 0, input.length));
@@ -122,7 +122,7 @@ export const pubSubJson: Subject = {
     const { message, notice } = clientRead('webpubsubReliable', input);
     if (message !== undefined && input.toString('utf8').split('"sequenceId"').length < 3)
       compareWithOfficial(message, notice, input);
-    const plain = codecOf('webpubsubNone');
+    const plain = codecForProtocol('webpubsubNone');
     plain.read(input, 0, input.length);
   },
 };

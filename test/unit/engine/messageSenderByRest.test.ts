@@ -3,7 +3,7 @@ import { LatencyHistogram } from '../../../src/measure/histogram';
 import type { Plan } from '../../../src/plan/plan';
 import { jsonCodec } from '../../../src/wire/message/hubCodec';
 import { holeLengths, MessageTemplate } from '../../../src/wire/message/messageTemplate';
-import { restLayout, type RestCalls } from '../../../src/wire/rest/restCalls';
+import { restBodyLayout, type RestCalls } from '../../../src/wire/rest/restCalls';
 import { emptyStamp, readStamp, stampKey, type Stamp } from '../../../src/wire/message/stamp';
 import { planOf, shortStep } from '../../fakes/plan';
 import { SenderBench } from '../../fakes/senderBench';
@@ -15,7 +15,7 @@ class FakeCalls {
   /** Indexes of the users that were sent to. */
   readonly users: number[] = [];
   template: RestCalls['template'] = (shape) => {
-    const codec = { ...jsonCodec, layout: restLayout('signalr') };
+    const codec = { ...jsonCodec, layout: restBodyLayout('signalr') };
     return MessageTemplate.of(shape, holeLengths(undefined), codec, false);
   };
   send: RestCalls['send'] = (receiver, body) => {

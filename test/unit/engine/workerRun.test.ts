@@ -3,7 +3,7 @@ import { ConnectFailure } from '../../../src/wire/connectFailure';
 import { defaultSlo, type Slo } from '../../../src/base/slo';
 import type { StepTotals } from '../../../src/measure/total/stepTotals';
 import { planOf, shortStep } from '../../fakes/plan';
-import { Holding } from '../../../src/wire/socket/unfinished';
+import { HeldBytes } from '../../../src/wire/socket/frameReader';
 import { WorkerBench } from '../../fakes/workerBench';
 
 /** 10 senders, each every 100 ms: 20 messages in 200 ms of warm-up, 100 in the measured second. */
@@ -193,7 +193,7 @@ describe('WorkerRun', () => {
     const given: string[] = [];
     const most = 256 * 1024 * 1024 + 10 * 2 * 20;
     const [large, small] = ['large', 'small'].map(
-      (name) => new Holding(unfinished, ({ message }) => given.push(`${name}: ${message}`)),
+      (name) => new HeldBytes(unfinished, ({ message }) => given.push(`${name}: ${message}`)),
     );
     large!.set(most - 10);
     small!.set(10);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { askMs, askTarget, type TargetQuestions } from '../../../src/run/askTarget';
 import type { OpenTarget } from '../../../src/targets/target';
 import type { Endpoint } from '../../../src/base/endpoint';
-import { redirectsOf } from '../../../src/wire/socket/isLoopback';
+import { allowedRedirects } from '../../../src/wire/socket/hosts';
 import { endpointOf } from '../../fakes/endpoint';
 import { planOf } from '../../fakes/plan';
 
@@ -69,13 +69,13 @@ describe('asking a target before a run', () => {
   it('asks anew for the dialect where somebody has agreed to a redirect', async () => {
     const { asked, endpoints, questions } = asking({ hosts: ['a.example'] });
     const got = await askTarget(target, plan, yes, questions);
-    assert.deepEqual(got?.target.endpoint.allowedHosts, redirectsOf(['a.example']));
+    assert.deepEqual(got?.target.endpoint.allowedHosts, allowedRedirects(['a.example']));
     assert.deepEqual(asked.sort(), [
       ...['dialect 10000', 'dialect 10000', 'redirect 10000', 'redirect 10000'],
     ]);
     assert.deepEqual(
       endpoints.map(({ allowedHosts }) => allowedHosts),
-      [[], redirectsOf(['a.example'])],
+      [[], allowedRedirects(['a.example'])],
     );
     const no = asking({ hosts: ['a.example'] });
     const refuse = (): Promise<boolean> => Promise.resolve(false);
@@ -97,7 +97,7 @@ describe('asking a target before a run', () => {
     assert.deepEqual(asked, [['b.example'], ['c.example']]);
     assert.deepEqual(
       got?.target.endpoint.allowedHosts,
-      redirectsOf(['a.example', 'b.example', 'c.example']),
+      allowedRedirects(['a.example', 'b.example', 'c.example']),
     );
     const none = await askTarget(beyond, plan, () => Promise.resolve(false), {
       ...{ askHub, redirectHosts },
@@ -114,7 +114,7 @@ describe('asking a target before a run', () => {
     assert.equal(got?.target.endpoint.allowedHosts, undefined);
     const service = { ...target, kind: 'connectionString', hostsBeyond: ['b.example'] };
     const other = await askTarget(service, plan, agree, { askHub, redirectHosts });
-    assert.deepEqual(other?.target.endpoint.allowedHosts, redirectsOf(['b.example']));
+    assert.deepEqual(other?.target.endpoint.allowedHosts, allowedRedirects(['b.example']));
   });
 
   it('reports what it waits for when the target is silent', async () => {

@@ -9,8 +9,8 @@ import { negotiate } from '../../../src/wire/connect/connectHub';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import { jsonCodec, messagePackCodec } from '../../../src/wire/message/hubCodec';
 import { HubMessageError } from '../../../src/wire/message/hubMessage';
-import { maximumDepth, objectIn } from '../../../src/wire/message/jsonScan';
-import { codecOf } from '../../../src/wire/connect/codecOf';
+import { maximumDepth, parseObject } from '../../../src/wire/message/jsonScan';
+import { codecForProtocol } from '../../../src/wire/connect/codecOf';
 import { parseJson } from '../../../src/servers/service/emulator';
 import { bufferWork } from '../../fakes/bufferWork';
 import { endpointOf } from '../../fakes/endpoint';
@@ -32,11 +32,11 @@ describe('messages nested 100,000 deep', () => {
     for (const [codec, bytes] of [
       [jsonCodec, inJson.subarray(0, -1)],
       [messagePackCodec, inMessagePack],
-      [codecOf('webpubsub'), inPubSub],
-      [codecOf('webpubsubReliable'), inPubSub],
+      [codecForProtocol('webpubsub'), inPubSub],
+      [codecForProtocol('webpubsubReliable'), inPubSub],
     ] as const)
       assert.throws(() => codec.read(bytes, 0, bytes.length), HubMessageError, codec.protocol);
-    assert.equal(codecOf('webpubsubNone').read(inPubSub, 0, inPubSub.length), undefined);
+    assert.equal(codecForProtocol('webpubsubNone').read(inPubSub, 0, inPubSub.length), undefined);
   });
 
   it('are not understood by a recorder, which goes on', () => {
@@ -54,14 +54,14 @@ describe('messages nested 100,000 deep', () => {
   });
 
   it(`are no JSON for servers and files: values stand in one another at most ${maximumDepth} deep`, () => {
-    assert.equal(objectIn(`{"a":${deep}}`), undefined);
+    assert.equal(parseObject(`{"a":${deep}}`), undefined);
     assert.equal(parseJson(Buffer.from(deep)), undefined);
     const nested = (depth: number): string =>
       `{"a":${'['.repeat(depth - 1)}"${'x'.repeat(5000)}"${']'.repeat(depth - 1)}}`;
-    assert.ok(objectIn(nested(maximumDepth)) !== undefined);
-    assert.equal(objectIn(nested(maximumDepth + 1)), undefined);
+    assert.ok(parseObject(nested(maximumDepth)) !== undefined);
+    assert.equal(parseObject(nested(maximumDepth + 1)), undefined);
     // Brackets in texts are none.
-    assert.ok(objectIn(JSON.stringify({ a: `\\"${'['.repeat(5000)}` })) !== undefined);
+    assert.ok(parseObject(JSON.stringify({ a: `\\"${'['.repeat(5000)}` })) !== undefined);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 import { WebSocketTransport } from '../../../src/servers/http/transports';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubListener } from '../../../src/wire/hub/clientConnection';
-import { codecOf } from '../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../src/wire/connect/codecOf';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { piecesOfCase, webSocketCases, type WebSocketCase } from '../../fakes/webSocketCases';
@@ -101,7 +101,7 @@ describe('the WebSocket client in the cases of Autobahn', () => {
   it('checks as UTF-8 every hub message that is parsed, whatever came before', () => {
     for (const protocol of ['json', 'webpubsub'] as const) {
       const bytes = Buffer.from('{"type":1,"target":"x","arguments":["\xff"]}', 'latin1');
-      assert.throws(() => codecOf(protocol).read(bytes, 0, bytes.length), {
+      assert.throws(() => codecForProtocol(protocol).read(bytes, 0, bytes.length), {
         closeCode: 1007,
         message: /not UTF-8 text/,
       });

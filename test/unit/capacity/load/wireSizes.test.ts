@@ -7,17 +7,17 @@ import {
 import type { Scenario, ScenarioEntry } from '../../../../src/scenario/scenario';
 import { payloadOf, hubRunOf } from '../../../../src/usecases/useCase';
 import { findUseCase } from '../../../../src/usecases/registry';
-import { userOf } from '../../../../src/wire/connect/accessTokens';
+import { userIdOf } from '../../../../src/wire/connect/accessTokens';
 import {
   measureShape,
   recordLatencyShape,
-  streamLayoutOf,
+  streamLayoutFor,
   type HoleLengths,
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
-import { restLayout } from '../../../../src/wire/rest/restCalls';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
+import { restBodyLayout } from '../../../../src/wire/rest/restCalls';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';
 import { writeProtobufServerMessage } from '../../../../src/wire/webpubsub/protobufMessages';
@@ -100,7 +100,7 @@ describe('wireSizes', () => {
     }
 
     it(`are those of the encoder: items of streams in ${protocol}`, () => {
-      const layout = streamLayoutOf(protocol);
+      const layout = streamLayoutFor(protocol);
       for (const bytes of payloads) {
         const [payload] = recordLatencyShape({ method: 'Any', blob: 'x'.repeat(bytes) }).arguments;
         const found = sizesOf({ protocol }, entryOf('streamingEcho', items), bytes);
@@ -172,7 +172,10 @@ describe('wireSizes', () => {
       found.toClient,
       encoded(jsonCodec, shapeOf('restBroadcast', 'called', 2048), 0).length,
     );
-    const body = restLayout('signalr')(shapeOf('restBroadcast', 'sent', 2048), lengthsFor(0)).body;
+    const body = restBodyLayout('signalr')(
+      shapeOf('restBroadcast', 'sent', 2048),
+      lengthsFor(0),
+    ).body;
     assert.equal(found.sent, body.length);
   });
 
@@ -185,7 +188,7 @@ describe('wireSizes', () => {
   } as const;
   for (const subprotocol of Object.keys(subprotocols) as (keyof typeof subprotocols)[]) {
     it(`are those of the service's encoder: Web PubSub, ${subprotocol}`, () => {
-      const plain = codecOf('webpubsubNone');
+      const plain = codecForProtocol('webpubsubNone');
       for (const [name, more] of [
         ['sendToGroup', { groupCount: 300 }],
         ['echo', {}],
@@ -201,7 +204,7 @@ describe('wireSizes', () => {
             type: 'message',
             from: isGroup ? 'group' : 'server',
             group,
-            fromUserId: name === 'sendToGroup' ? userOf(runId, 1234) : undefined,
+            fromUserId: name === 'sendToGroup' ? userIdOf(runId, 1234) : undefined,
             sequenceId: isReliable ? 54_321 : undefined,
             payload: { dataType: subprotocol.endsWith('rotobuf') ? 'text' : 'json', bytes: data },
           };
@@ -218,8 +221,8 @@ describe('wireSizes', () => {
           const shape = shapeOf(name, 'sent', bytes);
           const asked = { ...shape, toGroup: name === 'sendToGroup', answered: true };
           const sent = name.startsWith('rest')
-            ? restLayout('webpubsub')(shape, lengthsFor(group?.length ?? 0)).body
-            : encoded(codecOf(subprotocols[subprotocol]), asked, group?.length ?? 0);
+            ? restBodyLayout('webpubsub')(shape, lengthsFor(group?.length ?? 0)).body
+            : encoded(codecForProtocol(subprotocols[subprotocol]), asked, group?.length ?? 0);
           assert.equal(found.sent, sent.length, `${name}, ${bytes}, to the service`);
         }
       }

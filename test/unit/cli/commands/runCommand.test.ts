@@ -6,7 +6,7 @@ import type { Result } from '../../../../src/results/result';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import type { OpenTarget } from '../../../../src/targets/target';
-import { redirectsOf } from '../../../../src/wire/socket/isLoopback';
+import { allowedRedirects } from '../../../../src/wire/socket/hosts';
 import {
   sampleScenario,
   sampleSnapshot,
@@ -356,7 +356,7 @@ describe('run', () => {
     const said = await at.run(['run', file, '--yes'], { deps: { startRun, redirectHosts } });
     const stays = await at.run(['run', file], { deps: { startRun } });
     assert.deepEqual([said.process.questions, stays.process.questions], [[], []]);
-    assert.deepEqual(started, [redirectsOf(['signalr.example']), undefined, []]);
+    assert.deepEqual(started, [allowedRedirects(['signalr.example']), undefined, []]);
   });
 
   it('runs against another machine after a yes, or with --yes', async () => {

@@ -12,7 +12,7 @@ import {
   arrayHead,
   encodeText,
   encodeValue,
-  framed,
+  withLengthPrefix,
   mapHead,
 } from '../../../../src/wire/message/messagePack';
 import {
@@ -395,7 +395,7 @@ describe('Receiver of MessagePack', () => {
     lowerCase: (stamp: string) => call('recordlatency', { [stampKey]: stamp }, 7),
     // [1, {a: 'b'}, nil, 'RecordLatency', [{stamp}]] with wide heads
     wide: (stamp: string) =>
-      framed([
+      withLengthPrefix([
         Buffer.from([0xdc, 0, 5, 0xd0, 1]),
         encodeValue({ a: 'b' }),
         Buffer.from([0xc0]),
@@ -436,7 +436,12 @@ describe('Receiver of MessagePack', () => {
   it('refuses what is cut off, and reads no stamp beyond the end of what begins like a delivery', () => {
     const whole = packings.asSent(echoed(1, 0));
     const head = [Buffer.from([0x96, 1, 0x80, 0xc0]), encodeText('RecordLatency'), arrayHead(1)];
-    const begun = framed([...head, mapHead(3), encodeText(stampKey), Buffer.from([0xd9, 54])]);
+    const begun = withLengthPrefix([
+      ...head,
+      mapHead(3),
+      encodeText(stampKey),
+      Buffer.from([0xd9, 54]),
+    ]);
     const wrong = [[begun, Buffer.from(echoed(1, 0))]];
     for (let length = 1; length < whole.length; length += 7)
       wrong.push([whole.subarray(0, length)]);

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/engine/send/messageShape';
 import { planOf } from '../../../fakes/plan';
 import type { Row } from '../../../../src/base/personalText';
-import { valueOf } from '../../../../src/wire/message/messageTemplate';
+import { argumentValue } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 
 const rows = Array.from({ length: 10 }, (_, id): Row => ({ id }));
@@ -79,7 +79,7 @@ describe('messages with values of rows', () => {
       source: { index: 3 },
     };
     assert.deepEqual(
-      shape.arguments.map((argument) => valueOf(argument, holes)),
+      shape.arguments.map((argument) => argumentValue(argument, holes)),
       ['{time}', '<7>', 7, 1.5, { deep: [['{sender}', { a: null }], 3] }],
     );
   });

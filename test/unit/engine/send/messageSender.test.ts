@@ -4,7 +4,7 @@ import type { Plan } from '../../../../src/plan/plan';
 import { jsonCodec } from '../../../../src/wire/message/hubCodec';
 import type { MessageShape } from '../../../../src/wire/message/messageLayout';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
-import type { PersistentSends } from '../../../../src/wire/service/persistentSends';
+import type { WeakServerConnection } from '../../../../src/wire/service/persistentSends';
 import { onlyClientFrame } from '../../../fakes/frames';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { SenderBench, sentIn } from '../../../fakes/senderBench';
@@ -70,7 +70,7 @@ describe('MessageSender', () => {
         return MessageTemplate.of(shape, holeLengths(receiver), jsonCodec);
       },
       send: () => true,
-    } as unknown as PersistentSends;
+    } as unknown as WeakServerConnection;
     const plan = planOf({ useCase: 'restPersistSendToUser' });
     new SenderBench(plan, 0, { persistent }).run({ ...shortStep, senders: 1 });
     assert.match(receivers[0] ?? '', /^user_deadbeef_[0-9]+$/);

@@ -5,7 +5,7 @@ import type { Recording } from '../../../../src/record/recording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
 import { stepsOf } from '../../../../src/scenario/steps';
-import { JsonPieces, recordLatencyShape } from '../../../../src/wire/message/messageLayout';
+import { JsonLayoutBuilder, recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { MadeRecording } from './madeRecording';
 
 const opening = {
@@ -22,7 +22,7 @@ function besidePayload(receiverKey?: string): number {
     ...(receiverKey !== undefined && { receiverKey }),
   });
   const receiver = 'sendToGroup_0123abcd_0'.length;
-  const pieces = new JsonPieces({ receiver, sender: 0, senderIndex: 0 });
+  const pieces = new JsonLayoutBuilder({ receiver, sender: 0, senderIndex: 0 });
   pieces.list(shape.arguments);
   return pieces.layout().body.length - 2;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/record/replay/readReplay';
 import type { Recording } from '../../../../src/record/recording';
 import { callsOf } from '../../../../src/usecases/sessionSteps';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import { stampLength } from '../../../../src/wire/message/stamp';
 import { MadeRecording } from '../analyse/madeRecording';
 
@@ -27,7 +27,7 @@ function sentBy({ tracks, steps }: ReadReplay, client: number, protocol: ReplayP
     const message = Buffer.from(bytes.subarray(at[number], at[number]! + length[number]!));
     if (stampAt[number] !== noStamp)
       message.fill(0x61, stampAt[number], stampAt[number]! + stampLength);
-    const codec = codecOf(protocol);
+    const codec = codecForProtocol(protocol);
     const span = { start: 0, end: 0, next: 0 };
     codec.find(message, 0, message.length, span);
     assert.equal(span.next, message.length);

@@ -2,7 +2,7 @@ import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchH
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Span } from '../../../../src/wire/message/hubCodec';
 import { clientFrame } from '../../../../src/wire/socket/frame';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -28,7 +28,7 @@ class Client {
     const endpoint = endpointOf(url);
     const agents = new SocketAgents(endpoint, 1);
     const options = {
-      codec: codecOf(protocol),
+      codec: codecForProtocol(protocol),
       maximumMessageBytes: 100_000,
       maximumUnsentBytes: 100_000,
     };

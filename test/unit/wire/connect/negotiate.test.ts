@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as http from 'node:http';
-import { ConnectFailure, LeavesHosts, mayRetry } from '../../../../src/wire/connectFailure';
+import { ConnectFailure, RedirectNotAllowed, mayRetry } from '../../../../src/wire/connectFailure';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { negotiate } from '../../../../src/wire/connect/connectHub';
 import type { Negotiated } from '../../../../src/wire/socket/upgrade';
@@ -166,7 +166,7 @@ describe('negotiate', () => {
     ];
     for (const answer of away) {
       const found = await failure(answer, { allowedHosts: [] });
-      assert.ok(found instanceof LeavesHosts);
+      assert.ok(found instanceof RedirectNotAllowed);
       assert.equal(found.host, 'signalr.example:81');
       assert.match(
         found.message,

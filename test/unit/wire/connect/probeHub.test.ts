@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import { contractMethods } from '../../../../src/usecases/registry';
-import { askHub, probeHub as probe, type HubProbe } from '../../../../src/wire/connect/probeHub';
+import {
+  detectHubTraits,
+  probeHub as probe,
+  type HubProbe,
+} from '../../../../src/wire/connect/probeHub';
 import { redirectHosts } from '../../../../src/wire/connect/hubRedirects';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { endpointOf } from '../../../fakes/endpoint';
@@ -42,7 +46,7 @@ describe('probeHub', () => {
         probe.methods.map(({ name, present }) => (present ? name : `no ${name}`)),
         ['Echo', 'Broadcast', 'SendToConnection', 'GroupBroadcast', 'JoinGroup', 'LeaveGroup'],
       );
-      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'measure');
+      assert.equal((await detectHubTraits(endpointOf(hub.url)))?.dialect, 'measure');
     } finally {
       await hub.dispose();
     }
@@ -68,9 +72,9 @@ describe('probeHub', () => {
         'no Broadcast',
       ]);
       const asClassic = endpointOf(url, { classic: true });
-      const answer = await askHub(asClassic, ['Echo', 'Broadcast']);
+      const answer = await detectHubTraits(asClassic, ['Echo', 'Broadcast']);
       assert.deepEqual(answer, { dialect: 'recordLatency', lacks: ['Broadcast'] });
-      assert.equal((await askHub(endpointOf(url)))?.otherKind, 'AspNet');
+      assert.equal((await detectHubTraits(endpointOf(url)))?.otherKind, 'AspNet');
     } finally {
       await hub.close();
     }
@@ -113,7 +117,9 @@ describe('probeHub', () => {
     const hubs = [await startBenchHub(), await startClassicHub()];
     try {
       const kinds = hubs.flatMap(({ url }) =>
-        [{}, { classic: true as const }].map((kind) => askHub(endpointOf(url, kind), 'kindOnly')),
+        [{}, { classic: true as const }].map((kind) =>
+          detectHubTraits(endpointOf(url, kind), 'kindOnly'),
+        ),
       );
       assert.deepEqual(
         (await Promise.all(kinds)).map((answer) => answer?.otherKind),
@@ -131,8 +137,11 @@ describe('probeHub', () => {
   it('says that a hub of ASP.NET Core is none of ASP.NET SignalR', async () => {
     const hub = await startBenchHub();
     try {
-      assert.equal((await askHub(endpointOf(hub.url, { classic: true })))?.otherKind, 'Core');
-      const nowhere = await askHub(endpointOf(`${hub.url}/not`, { classic: true }));
+      assert.equal(
+        (await detectHubTraits(endpointOf(hub.url, { classic: true })))?.otherKind,
+        'Core',
+      );
+      const nowhere = await detectHubTraits(endpointOf(`${hub.url}/not`, { classic: true }));
       assert.equal(nowhere, undefined);
     } finally {
       await hub.dispose();
@@ -147,7 +156,7 @@ describe('probeHub', () => {
     assert.ok(!wrong.reachable && !gone.reachable);
     assert.deepEqual([wrong.errorClass, gone.errorClass], ['notFound', 'refused']);
     // The run says why.
-    assert.equal(await askHub(endpointOf(hub.url)), undefined);
+    assert.equal(await detectHubTraits(endpointOf(hub.url)), undefined);
   });
 
   it('has not reached a hub that shakes hands and answers nothing', async () => {
@@ -222,7 +231,7 @@ describe('askHub', () => {
     try {
       const { port } = server.address() as AddressInfo;
       const asked = (hub: string) =>
-        askHub(endpointOf(`http://127.0.0.1:${port}/${hub}`), 'kindOnly');
+        detectHubTraits(endpointOf(`http://127.0.0.1:${port}/${hub}`), 'kindOnly');
       assert.deepEqual(await asked('service'), { lacks: [], service: 'signalr' });
       assert.equal(await asked('elsewhere'), undefined);
       assert.equal(await asked('plain'), undefined);
@@ -235,7 +244,7 @@ describe('askHub', () => {
     const hub = await startBenchHub({ dialect: 'measure' });
     try {
       const methods = ['Echo', 'SendToGroup', 'GroupBroadcast', 'StreamingEcho'];
-      assert.deepEqual(await askHub(endpointOf(hub.url), methods), {
+      assert.deepEqual(await detectHubTraits(endpointOf(hub.url), methods), {
         dialect: 'measure',
         lacks: ['SendToGroup', 'StreamingEcho'],
       });
@@ -248,7 +257,7 @@ describe('askHub', () => {
   it('leaves a test hub its faults for the load', async () => {
     const hub = await startBenchHub({ refuse: 2 });
     try {
-      assert.equal((await askHub(endpointOf(hub.url)))?.dialect, 'recordLatency');
+      assert.equal((await detectHubTraits(endpointOf(hub.url)))?.dialect, 'recordLatency');
       assert.deepEqual(await redirectHosts(endpointOf(hub.url)), []);
       assert.equal(hub.counts.refused, 0);
     } finally {
@@ -260,7 +269,11 @@ describe('askHub', () => {
     const hub = await startRawHub();
     const time = new VirtualTime().install();
     try {
-      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }), ['Echo'], 1500);
+      const asking = detectHubTraits(
+        endpointOf(hub.url, { skipNegotiation: true }),
+        ['Echo'],
+        1500,
+      );
       const peer = await hub.nextPeer();
       await time.waitedFor(1000);
       await time.to(1000);
@@ -277,7 +290,7 @@ describe('askHub', () => {
     const hub = await startRawHub();
     const time = new VirtualTime().install();
     try {
-      const asking = askHub(endpointOf(hub.url, { skipNegotiation: true }));
+      const asking = detectHubTraits(endpointOf(hub.url, { skipNegotiation: true }));
       const peer = await hub.nextPeer();
       await time.waitedFor(1000);
       await time.to(1000);

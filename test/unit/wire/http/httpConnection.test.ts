@@ -194,7 +194,7 @@ describe('HttpConnection', () => {
       text: 'the server closed the connection',
     });
     await closed;
-    assert.deepEqual([connection.isOpen, connection.mayReturn], [false, true]);
+    assert.deepEqual([connection.isOpen, connection.mayReconnect], [false, true]);
   });
 
   it('deletes a connection with long polling that a Close message ends', async () => {
@@ -205,7 +205,7 @@ describe('HttpConnection', () => {
       text: 'the server closed the connection and allows no reconnect',
     });
     answer(await hub.next('DELETE'), 202);
-    assert.deepEqual([connection.isOpen, connection.mayReturn], [false, false]);
+    assert.deepEqual([connection.isOpen, connection.mayReconnect], [false, false]);
     assert.equal(listener.losses.length, 1);
   });
 

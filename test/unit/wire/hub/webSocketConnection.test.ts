@@ -163,7 +163,7 @@ describe('WebSocketConnection', () => {
       peer.socket.write(Buffer.concat([hubFrame(close), hubFrame(ping), hubFrame(ping)]));
       await listener.lostOnce;
       assert.deepEqual(
-        [connection.isOpen, connection.mayReturn, connection.sendMessage({ type: 6 })],
+        [connection.isOpen, connection.mayReconnect, connection.sendMessage({ type: 6 })],
         [false, allowReconnect === true, 0],
       );
       const { code, payload } = await peer.nextFrame();

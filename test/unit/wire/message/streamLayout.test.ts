@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import type { Span } from '../../../../src/wire/message/hubCodec';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import {
   itemDigits,
   itemKey,
   recordLatencyShape,
   streamIdLength,
-  streamLayoutOf,
+  streamLayoutFor,
   type MessageLayout,
 } from '../../../../src/wire/message/messageLayout';
 import {
   holeLengths,
   MessageTemplate,
-  type MessageSource,
+  type SenderFields,
 } from '../../../../src/wire/message/messageTemplate';
 import { emptyStamp, stampLength, writeStamp } from '../../../../src/wire/message/stamp';
 import { onlyClientFrame } from '../../../fakes/frames';
@@ -31,16 +31,16 @@ const number = (value: number) => ({ kind: 'value', value }) as const;
 
 for (const protocol of ['json', 'messagepack'] as const) {
   describe(`stream messages in ${protocol}`, () => {
-    const codec = codecOf(protocol);
-    const layout = streamLayoutOf(protocol);
+    const codec = codecForProtocol(protocol);
+    const layout = streamLayoutFor(protocol);
 
     /** What a message says with its holes filled, framed and bare. */
-    function decoded(message: MessageLayout, more: Partial<MessageSource> = {}): unknown {
+    function decoded(message: MessageLayout, more: Partial<SenderFields> = {}): unknown {
       const ids = { callId: Buffer.from(id), streamId: Buffer.from(streamId) };
       const read = (framed: boolean): unknown => {
         const template = new MessageTemplate(message, codec, framed);
         const other = Buffer.alloc(streamIdLength, 0x61);
-        const fill = (source: MessageSource, sequence: number, nowMs: number): Buffer =>
+        const fill = (source: SenderFields, sequence: number, nowMs: number): Buffer =>
           template.fill({ ...stamp, sequence }, undefined, nowMs, source);
         // A second filling overwrites the first.
         fill({ index: 0, callId: other, streamId: other, itemCount: 9_999_999 }, 1, 1);
@@ -123,7 +123,7 @@ for (const protocol of ['json', 'messagepack'] as const) {
 }
 
 it('payloads of streams go out as bytes where the protocol has them', () => {
-  const { item } = streamLayoutOf('messagepack');
+  const { item } = streamLayoutFor('messagepack');
   const [text, binary] = [false, true].map((bytes) => item(content(bytes, 'x'), lengths).body);
   assert.equal(binary!.at(-3), 0xc4);
   assert.equal(text!.at(-2), 0xa1);

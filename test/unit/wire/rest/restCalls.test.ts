@@ -78,7 +78,7 @@ describe('REST calls', () => {
       { kind: 'group', group: 'a/b' },
       { kind: 'connection', id: 'c' },
     ] as const)
-      assert.equal(await rest.sent(receiver, Buffer.from('{}')), undefined);
+      assert.equal(await rest.sendAndWait(receiver, Buffer.from('{}')), undefined);
     const paths = ['', '/users/user_c0ffee_3', '/groups/a%2Fb', '/connections/c'].map(
       (part) => `/api/hubs/chat${part}/:send`,
     );
@@ -97,7 +97,7 @@ describe('REST calls', () => {
       const rest = await start((_, response) => response.writeHead(202).end(), kind);
       const template = rest.template(recordLatencyShape({ method: 'RecordLatency', blob: 'x' }));
       const body = template.fill(emptyStamp(), undefined, Date.now());
-      assert.equal(await rest.sent({ kind: 'all' }, body), undefined);
+      assert.equal(await rest.sendAndWait({ kind: 'all' }, body), undefined);
       const reported = JSON.parse(seen[0]!.body) as Record<string, unknown>;
       const data =
         kind === 'signalr' ? (reported['arguments'] as [Record<string, unknown>])[0] : reported;
@@ -131,7 +131,7 @@ describe('REST calls', () => {
     const rest = await start((_, response) => {
       response.writeHead(401).end(JSON.stringify({ code: 'x', message: 'bad\naudience' }));
     });
-    assert.deepEqual(await rest.sent({ kind: 'all' }, Buffer.from('{}')), {
+    assert.deepEqual(await rest.sendAndWait({ kind: 'all' }, Buffer.from('{}')), {
       errorClass: 'unauthorized',
       text: 'REST: POST answered 401: bad audience',
       status: 401,
@@ -151,9 +151,9 @@ describe('REST calls', () => {
       if (times.length === 1) response.writeHead(429, { 'Retry-After': '1' }).end();
       else response.writeHead(202).end();
     });
-    const first = await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    const first = await rest.sendAndWait({ kind: 'all' }, Buffer.from('1'));
     assert.equal(first?.errorClass, 'throttled');
-    assert.equal(await rest.sent({ kind: 'all' }, Buffer.from('2')), undefined);
+    assert.equal(await rest.sendAndWait({ kind: 'all' }, Buffer.from('2')), undefined);
     assert.deepEqual(
       seen.map(({ body }) => body),
       ['1', '2'],
@@ -186,7 +186,7 @@ describe('REST calls', () => {
       if (seen.length === 1) response.writeHead(429, { 'Retry-After': '1' }).end();
       else response.writeHead(202).end();
     });
-    await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    await rest.sendAndWait({ kind: 'all' }, Buffer.from('1'));
     let written = 0;
     for (let call = 0; call <= maximumSockets; call++) {
       assert.ok(rest.takesMessages);
@@ -199,7 +199,7 @@ describe('REST calls', () => {
 
   it('that wait fail when the calls are closed, and so do later ones', async () => {
     const rest = await start((_, response) => response.writeHead(429).end());
-    await rest.sent({ kind: 'all' }, Buffer.from('1'));
+    await rest.sendAndWait({ kind: 'all' }, Buffer.from('1'));
     const waiting = rest.changeGroup('PUT', 1, 'g');
     rest.close();
     const over = { errorClass: 'closed', text: 'REST: the run is over' };
@@ -260,7 +260,7 @@ describe('REST calls', () => {
 
   it('fail where a service changes the protocol that nobody asked it to', async () => {
     const rest = await start((request) => upgradeUnasked(request));
-    const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
+    const failure = await rest.sendAndWait({ kind: 'all' }, Buffer.from('{}'));
     assert.equal(failure?.text, 'REST: the server switches to another protocol');
   });
 
@@ -272,7 +272,7 @@ describe('REST calls', () => {
       errorClass: 'closed',
       text: 'REST: the server ended the connection in the middle of an answer',
     };
-    assert.deepEqual(await rest.sent({ kind: 'all' }, Buffer.from('{}')), failure);
+    assert.deepEqual(await rest.sendAndWait({ kind: 'all' }, Buffer.from('{}')), failure);
     assert.deepEqual(await rest.clientToken(1), failure);
   });
 
@@ -286,7 +286,7 @@ describe('REST calls', () => {
         closes = false;
       });
       const send = (): Promise<ServiceFailure | undefined> =>
-        rest.sent({ kind: 'all' }, Buffer.from('{}'));
+        rest.sendAndWait({ kind: 'all' }, Buffer.from('{}'));
       assert.equal(await send(), undefined);
       await time.to(1000);
       closes = true;
@@ -313,7 +313,7 @@ describe('REST calls', () => {
     for (const forRest of [() => Promise.reject(new Error('no key')), async () => 'a\nb']) {
       const tokens = Object.assign(new AccessTokens(access), { forRest });
       const without = new RestCalls(endpointOf(restUrl), access, tokens);
-      const failure = await without.sent({ kind: 'all' }, Buffer.from('{}'));
+      const failure = await without.sendAndWait({ kind: 'all' }, Buffer.from('{}'));
       assert.match(failure!.text, /^REST: (no key|.* line break or control character)$/);
       without.close();
     }
@@ -323,14 +323,14 @@ describe('REST calls', () => {
     await until('the failure', () => failures.length > 0);
     assert.deepEqual(failures, [{ errorClass: 'other', text: 'REST: no value for {data.x}' }]);
     // Its place is free again.
-    assert.equal(await rest.sent({ kind: 'all' }, Buffer.from('{}')), undefined);
+    assert.equal(await rest.sendAndWait({ kind: 'all' }, Buffer.from('{}')), undefined);
     assert.equal(seen.length, 1);
   });
 
   it('fail with a class when nobody listens', async () => {
     const rest = await start(() => undefined);
     await new Promise((resolve) => server!.close(resolve));
-    const failure = await rest.sent({ kind: 'all' }, Buffer.from('{}'));
+    const failure = await rest.sendAndWait({ kind: 'all' }, Buffer.from('{}'));
     assert.equal(failure?.errorClass, 'refused');
   });
 });

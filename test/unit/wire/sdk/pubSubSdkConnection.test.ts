@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
 import { pubSubSdkOpener } from '../../../../src/wire/sdk/pubSubSdkConnection';
-import { farewell } from '../../../../src/wire/webpubsub/webPubSubCodec';
+import { closeMessage } from '../../../../src/wire/webpubsub/webPubSubCodec';
 import { endpointOf } from '../../../fakes/endpoint';
 import { RecordingListener } from '../../../fakes/recordingListener';
 import { until } from '../../../fakes/until';
@@ -96,7 +96,7 @@ describe('a connection of the official client of Web PubSub', () => {
       3,
       {
         ...{ endpoint, listener, agents: new SocketAgents(endpoint, 1) },
-        options: { ...options, codec: codecOf(protocol) },
+        options: { ...options, codec: codecForProtocol(protocol) },
         open: pubSubSdkOpener(keepAlive),
       },
       signal,
@@ -151,13 +151,13 @@ describe('a connection of the official client of Web PubSub', () => {
       { type: 1, target: 'RecordLatency', arguments: [{ a: 1 }] },
       { type: 1, target: 'RecordLatency', arguments: [[2]] },
     ]);
-    assert.deepEqual([byType(6).length, byType(7)], [1, [farewell('bye')]]);
+    assert.deepEqual([byType(6).length, byType(7)], [1, [closeMessage('bye')]]);
     // Its sockets are its own.
     assert.ok(listener.frameBytes.every(Number.isNaN));
     const text = 'the server closed the connection: bye';
     assert.deepEqual(await listener.lostOnce, { errorClass: 'closed', text });
     await until('the end', () => socket.readyState === socket.CLOSED);
-    assert.deepEqual([client.isOpen, client.mayReturn, sockets.length], [false, true, 1]);
+    assert.deepEqual([client.isOpen, client.mayReconnect, sockets.length], [false, true, 1]);
   });
 
   it('comes back for a lost socket, with what was sent meanwhile', async () => {
@@ -284,7 +284,7 @@ describe('a connection of the official client of Web PubSub', () => {
         0,
         {
           ...context,
-          options: { ...options, codec: codecOf('webpubsub') },
+          options: { ...options, codec: codecForProtocol('webpubsub') },
           open: pubSubSdkOpener(none),
         },
         AbortSignal.timeout(5000),

@@ -4,7 +4,7 @@ import { connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { opcode } from '../../../../src/wire/socket/frame';
 import type { WireProtocol } from '../../../../src/base/message';
-import { codecOf } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -25,7 +25,7 @@ function open(
   signal = AbortSignal.timeout(10_000),
 ): Promise<HubConnection> {
   const agents = new SocketAgents(endpoint, 1);
-  const options = { ...limits, codec: codecOf(protocol) };
+  const options = { ...limits, codec: codecForProtocol(protocol) };
   return connectHub(0, { endpoint, agents, listener, options, open: sdkOpener(endpoint) }, signal);
 }
 

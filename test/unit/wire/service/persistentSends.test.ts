@@ -4,7 +4,10 @@ import { AccessTokens } from '../../../../src/wire/connect/accessTokens';
 import { recordLatencyShape } from '../../../../src/wire/message/messageLayout';
 import { jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { holeLengths, MessageTemplate } from '../../../../src/wire/message/messageTemplate';
-import { PersistentSends, type SendAudience } from '../../../../src/wire/service/persistentSends';
+import {
+  WeakServerConnection,
+  type SendAudience,
+} from '../../../../src/wire/service/persistentSends';
 import type { ServiceFailure } from '../../../../src/wire/rest/restCalls';
 import { emptyStamp } from '../../../../src/wire/message/stamp';
 import { endpointOf } from '../../../fakes/endpoint';
@@ -16,7 +19,7 @@ const stamp = { ...emptyStamp(), source: 7, sequence: 3 };
 
 describe('sends over a server connection', () => {
   let service: StubService;
-  let sends: PersistentSends;
+  let sends: WeakServerConnection;
   const failures: ServiceFailure[] = [];
 
   beforeEach(async () => {
@@ -27,7 +30,7 @@ describe('sends over a server connection', () => {
     const access = { kind: 'signalr', accessKey: 'k', ...where } as const;
     const endpoint = endpointOf(restUrl);
     const reported = (failure: ServiceFailure): unknown => failures.push(failure);
-    sends = new PersistentSends(endpoint, access, new AccessTokens(access), reported, 20);
+    sends = new WeakServerConnection(endpoint, access, new AccessTokens(access), reported, 20);
   });
   afterEach(async () => {
     sends.close();

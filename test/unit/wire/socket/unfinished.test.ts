@@ -7,7 +7,7 @@ import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import { sdkOpener } from '../../../../src/wire/sdk/sdkConnection';
 import { opcode } from '../../../../src/wire/socket/frame';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
-import { UnfinishedBudget } from '../../../../src/wire/socket/unfinished';
+import { IncompleteBytesBudget } from '../../../../src/wire/socket/frameReader';
 import { endpointOf } from '../../../fakes/endpoint';
 import { serverFrame } from '../../../fakes/frames';
 import { startRawHub } from '../../../fakes/rawHub';
@@ -124,7 +124,7 @@ describe('what has no end yet, over all connections of a worker', () => {
     it(`stays within its budget: the largest are given up, the others go on, over ${way}`, async () => {
       const hub = await (transport === undefined ? startSocketHub() : startHttpHub());
       const listener = new RecordingListener();
-      const unfinished = new UnfinishedBudget(budgetBytes);
+      const unfinished = new IncompleteBytesBudget(budgetBytes);
       const skipNegotiation = transport === undefined;
       const endpoint = endpointOf(hub.url, { skipNegotiation, ...(transport && { transport }) });
       const limits = { maximumMessageBytes: 100_000, maximumUnsentBytes: 100_000, unfinished };
