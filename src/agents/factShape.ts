@@ -1,4 +1,4 @@
-/** What a fact of a worker looks like, as deep as it is read: it may come from whoever has the key of the bus. */
+/** Shape of a worker's fact in full depth: anybody with the key of the bus may have written it. */
 import { connectPhases } from '../base/endpoint';
 import { errorClasses } from '../base/errorClass';
 import {
@@ -12,15 +12,11 @@ import {
 import { LatencyHistogram } from '../measure/histogram';
 import type { FromWorker } from '../messages/worker';
 
-/** What a value from outside must look like, put together of small parts: whoever has the key of the bus may have written it. */
-
 export type Fits = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of whatever is shown or kept. */
 export const mostText = 2000;
 
-/** A file, or a part of a result: bounded by the message. */
 export const isContent: Fits = (value) => typeof value === 'string';
 export const textUpTo =
   (length: number): Fits =>
@@ -30,7 +26,6 @@ export const isText = textUpTo(mostText);
 export const isFlag: Fits = (value) => typeof value === 'boolean';
 const isNumber: Fits = (value) => Number.isFinite(value);
 export const isCount: Fits = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-/** A time or a number of bytes. */
 export const isAmount: Fits = (value) => isNumber(value) && (value as number) >= 0;
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -51,7 +46,6 @@ export const list =
   (fits: Fits): Fits =>
   (value) =>
     Array.isArray(value) && value.every(fits);
-/** Own fields: what every object has is none of the sender's. */
 export const fields = (shape: Readonly<Record<string, Fits>>): Fits => {
   const all = Object.entries(shape);
   return (value) =>
@@ -72,9 +66,7 @@ export const oneOf =
     return typeof type === 'string' && Object.hasOwn(shapes, type) && shapes[type]!(value);
   };
 
-/** What is taken back later is less than none in that sample. */
 const isChange: Fits = (value) => Number.isSafeInteger(value);
-/** NaN: nobody can see them. */
 const isBytes: Fits = (value) => Number.isNaN(value) || isAmount(value);
 const isChangeOfBytes: Fits = (value) => Number.isNaN(value) || isNumber(value);
 
@@ -85,7 +77,7 @@ const isHistogram = optional(
   }),
 );
 
-/** Each count of a class that counts, and each histogram where it has a value. */
+/** Shape of a counter class: its numbers and histograms. */
 function tally(counts: object, others: Readonly<Record<string, Fits>> = {}): typeof others {
   const shape: Record<string, Fits> = {};
   for (const [name, part] of Object.entries(counts))
@@ -107,7 +99,6 @@ const messages = tally(new MessageCounts(), {
 });
 const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 
-/** What an entry with sessions has besides. */
 const sessions = {
   calls: optional(
     list(

@@ -1,4 +1,4 @@
-/** What agents and the coordinator of a run say to each other, and where on the bus. */
+/** Messages between agents and the coordinator of a run, and their subjects. */
 import { createHash, randomBytes } from 'node:crypto';
 import { ExpectedError } from '../base/expectedError';
 import { truncate } from '../base/text';
@@ -27,19 +27,16 @@ import {
   textUpTo,
 } from './factShape';
 
-/** Where agents ask for a run that still has room. */
 export const joinSubject = 'signalr-bench.join';
 
-/** Subjects of the logs of all runs; nothing else is kept below them. */
 export const everyLog = 'signalr-bench.*.log.>';
 
-/** Stream of a log: its names have no dots. */
+/** Stream names have no dots. */
 export const streamOf = (log: string): string => log.replaceAll('.', '-');
 
-/** Ids of runs: short enough to be typed, and parts of names on the bus. */
 const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Names of one run on the bus; what stands below `log` is kept. @throws ExpectedError `run-id` */
+/** Subjects of one run; those below `log` are kept. @throws ExpectedError `run-id` */
 export function subjectsOf(run: string) {
   if (!runIdPattern.test(run))
     throw new ExpectedError(
@@ -49,82 +46,66 @@ export function subjectsOf(run: string) {
   const base = `signalr-bench.${run}`;
   const log = `${base}.log`;
   return {
-    /** Asked by an agent that wants to work for this run. */
     join: `${joinSubject}.${run}`,
-    /** Questions for the reference time. */
     clock: `${base}.clock`,
-    /** Signs of life. */
     alive: `${base}.alive`,
     beats: `${base}.beat`,
     log,
-    /** Places of agents, taken by the first that claims them. */
+    /** Places; each belongs to its first claim. */
     members: `${log}.member`,
-    /** Taken by the process that leads the run: no other one begins it. */
+    /** Claimed by the process that leads the run. */
     leader: `${log}.leader`,
-    /** What the coordinator says to all, each in a subject of its own by its number: first how the run goes, then its orders. */
+    /** Messages of the coordinator, one subject per number: the run, then orders. */
     lead: `${log}.lead`,
     facts: `${log}.fact`,
-    /** What people see of the run, for whoever looks at it from elsewhere. */
     view: `${log}.view`,
-    /** Asked by who has the whole result, so that the run may go. */
+    /** A viewer has the whole result: the run may go. */
     seen: `${base}.seen`,
-    /** Asked by who wants the run to end in order. */
+    /** A viewer asks for an orderly end. */
     stop: `${base}.stop`,
   };
 }
 
 export type RunSubjects = Readonly<ReturnType<typeof subjectsOf>>;
 
-/** An agent asks for work. */
 export interface JoinQuestion {
   readonly toolVersion: string;
-  /** Who waits, for whoever looks at the bus: a name for as long as it waits, and that of its machine. */
+  /** For `agents list`: unique while it waits, and its machine. */
   readonly id?: string;
   readonly host?: string;
 }
 
-/** The answer: a run with room, or why there is none for this agent. */
 export type JoinAnswer =
   | { readonly run: string; readonly agents: number }
   | { readonly refused: string };
 
-/** A place in a run, as its agent describes itself. */
 export interface Member {
-  /** Drawn anew for each start of an agent. */
   readonly epoch: string;
   readonly host: string;
-  /** Of the cluster, where there is one. */
   readonly node?: string;
-  /** See `clockName`; absent where the system does not say. */
   readonly clock?: string;
   readonly cores: number;
   readonly fileDescriptors: number | null;
   readonly localPorts: number | null;
 }
 
-/** How the run goes: an agent makes the same plan of it as the coordinator, or leaves. */
+/** An agent builds the same plan from it as the coordinator, or leaves. */
 export interface RunOrder {
   readonly type: 'run';
-  /** Scenario file and what replaces keys of it. */
   readonly text: string;
   readonly overrides: readonly Override[];
-  /** Of the files that the scenario names. */
   readonly files: Readonly<Record<string, string>>;
   readonly workersEach: number;
   readonly runId: number;
   readonly seed: number;
   readonly dialect: string;
-  /** Of the plan, see `planHash`. */
   readonly planHash: string;
-  /** Hub that the coordinator has started on its machine. */
   readonly startedHub?: string;
   /** Zero of the run on the coordinator's clock, microseconds. */
   readonly originUs: number;
-  /** Of the coordinator; see {@link Member}. */
   readonly clock?: string;
 }
 
-/** `end`: whatever is going on, no more. */
 export type LeadMessage = RunOrder | ToWorker | { readonly type: 'end' };
 
 export interface NumberedOrder {
@@ -133,61 +114,48 @@ export interface NumberedOrder {
   readonly order: LeadMessage;
 }
 
-/** Where answers come for a user of the bus: nobody has to hear those of others. */
+/** Replies for one user of the bus: others may not hear them. */
 export const inboxOf = (user: string): string => `_INBOX.${user}`;
 
-/** Silence of the coordinator after which its agents stop by themselves, and nobody waits for its result any more. */
+/** Silence of the coordinator after which agents stop and viewers give up. */
 export const usualSilenceMs = 60_000;
 
-/** A sign of life of the coordinator, four times a second. */
+/** Sent by the coordinator four times a second. */
 export interface Alive {
-  /** Whether every agent is to answer with a beat. */
   readonly asks?: true;
-  /** Once a second: the last fact of each agent that was taken, in the order of their places. */
+  /** Last fact taken of each agent, once a second. */
   readonly taken?: readonly number[];
-  /** Number of the last order; absent: the run has not begun. */
   readonly orders?: number;
 }
 
-/** What an agent reports beside the facts of its workers. */
 export type AgentFact =
   | {
       readonly worker: number;
       readonly fact: FromWorker;
-      /** What the worker has reported before it, where that is short. */
+      /** A short membership report from before it. */
       readonly moved?: Omit<MembershipReport, 'worker'>;
     }
-  /** It cannot take part, or not any more, in a sentence. */
   | { readonly failed: string; readonly isInput: boolean }
-  /** It was asked to leave, by a signal or by whoever runs its machine. */
   | { readonly leaving: string }
-  /** Nothing follows. */
   | { readonly final: true };
 
 export interface NumberedFact {
   readonly epoch: string;
-  /** From 1, without gaps. */
   readonly number: number;
-  /** Connections of the agent that take part. */
   readonly open: number;
-  /** CPU time of the agent since its workers started, microseconds. */
   readonly cpuUs: number;
   readonly said: AgentFact;
 }
 
-/** What a view begins with. */
 export interface RunTitle {
-  /** File name of the scenario, its text without secrets, and when the run began. */
   readonly file: string;
   readonly text: string;
   readonly startedAt: string;
-  /** Of the target, as it may be shown. */
   readonly url: string;
 }
 
-/** In the order in which they come: who is there, a title, snapshots, then the result in parts, or why there is none. */
+/** In order: agents, a title, snapshots, the result in parts or why there is none. */
 export type ViewContent =
-  /** Machines of the agents that have come, of so many that are waited for. */
   | { readonly type: 'gathered'; readonly nodes: readonly string[]; readonly agents: number }
   | ({ readonly type: 'title' } & RunTitle)
   | { readonly type: 'snapshot'; readonly snapshot: string }
@@ -199,35 +167,33 @@ export type ViewContent =
     }
   | { readonly type: 'failed'; readonly text: string };
 
-/** Rising numbers; one that came before comes again when the bus has lost its file. */
+/** Numbers rise; known ones come again when the bus has lost its file. */
 export type ViewMessage = { readonly number: number } & ViewContent;
 
-/** Twice a second, kept nowhere. */
+/** Sent by an agent twice a second. */
 export interface Beat {
   readonly epoch: string;
-  /** Of the last fact that was reported, and of the last order that was taken. */
   readonly facts: number;
   readonly orders: number;
-  /** How far the agent's clock may be off, microseconds, the most of the last seconds. */
   readonly clockErrorUs: number;
 }
 
-/** Larger messages are no one's of ours; the bus takes at most 1 MB by itself. */
+/** The bus takes 1 MB at most. */
 export const mostMessageBytes = 1_000_000;
 
 const mostAgents = 1000;
 
-/** Number of the agent whose subject below `above` this is, from 0; undefined for any other subject. */
+/** Index of the agent from its subject below `above`; undefined for any other subject. */
 export function placeOf(subject: string, above: string): number | undefined {
   const name = subject.startsWith(`${above}.`) ? subject.slice(above.length + 1) : '';
   const place = Number(name);
   return /^\d{1,4}$/.test(name) && place < mostAgents && String(place) === name ? place : undefined;
 }
 
-/** In place of the latency inside one agent where that is all there is. */
+/** Stands for equal counts: all latency is inside one agent. */
 const sameAsLatency = 'latency';
 
-/** Counts of histograms become text. */
+/** Histogram counts become text. */
 export const encode = (message: unknown): string =>
   JSON.stringify(
     message,
@@ -246,10 +212,10 @@ function isSame(all: unknown, inside: unknown): boolean {
   );
 }
 
-/** What is said is cut to half of what is read, as marks in the place of secrets may be longer. */
+/** Half of what is read: redaction marks may be longer. */
 export const cutToShow = (text: string): string => truncate(text, mostText / 2);
 
-/** Undefined for what is none of ours: whoever has the key of the bus may write anything on it. */
+/** Undefined for anything malformed: anybody with the key of the bus may write. */
 const reader =
   <T>(fits: Fits) =>
   (text: string): T | undefined => {
@@ -289,7 +255,7 @@ const readOwnMember = reader<Member>(
   }),
 );
 
-/** What a machine is called goes to terminals, pages and files as it is. */
+/** Machine names go to terminals, pages and files unescaped. */
 const nameOf = (text: string): string => text.replaceAll(/[^\w.:-]/g, '?').slice(0, 63);
 
 export function readMember(text: string): Member | undefined {
@@ -321,7 +287,7 @@ const isRunOrder = fields({
   ...allOf(['startedHub', 'clock'], optional(isText)),
 });
 
-/** Orders to workers are taken as they come: an agent goes where its coordinator sends it. */
+/** Orders to workers are not checked: an agent trusts its coordinator. */
 export const readOrder = reader<NumberedOrder>(
   fields({
     number: isCount,
@@ -343,11 +309,9 @@ export const readViewMessage = reader<ViewMessage>(
   }),
 );
 
-/** Counts are unpacked by the way, so that their shape can be seen. */
 const isFact: Fits = (fact) => isCounted(fact, mostLevels) && isWorkerFact(fact);
 const isReport: Fits = (value) => isObject(value) && isFact({ ...value, type: 'moved' });
 
-/** By its first name among these, as it is looked at then. */
 const agentFacts: readonly (readonly [name: string, fits: Fits])[] = [
   ['fact', fields({ worker: isCount, fact: isFact, moved: optional(isReport) })],
   ['failed', fields({ failed: isText })],
@@ -370,16 +334,12 @@ export const readFact = reader<NumberedFact>(
 
 const readOwner = reader<Pick<NumberedFact, 'epoch'>>(fields({ epoch: isText }));
 
-/** Whose a fact is, where all else of it cannot be read. */
 export const readEpoch = (text: string): string | undefined => readOwner(text)?.epoch;
 
-/** Of objects and lists: counts of the calls of an entry in a step have nine. */
+/** Counts of calls of an entry in a step are nine deep. */
 const mostLevels = 10;
 
-/**
- * Numbers, short texts and marks all the way down: what is added up must be something to add. Counts of histograms are
- * unpacked, and what JSON has no number for is none again: bytes that nobody can see.
- */
+/** Only numbers, short texts and flags, all the way down. Unpacks histograms; null bytes become NaN, for unknown. */
 function isCounted(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'string') return isText(value);
@@ -397,7 +357,7 @@ function isCounted(value: unknown, levels: number): boolean {
     } else if (part === null && unseenBytes.has(name)) parts[name] = NaN;
     else if (!isCounted(part, levels - 1)) return false;
   }
-  // Nobody writes into counts: both may be the same ones.
+  // Counts are read-only: both may share them.
   if (parts['latencySameAgent'] === sameAsLatency) parts['latencySameAgent'] = parts['latency'];
   return true;
 }
@@ -411,15 +371,13 @@ const unseenBytes = new Set([
   'bytes',
 ]);
 
-/** Two agents with one hash send, count and expect the same. */
+/** Equal hashes send, count and expect the same. */
 export const planHash = (plan: Plan): string =>
   createHash('sha256').update(JSON.stringify(plan)).digest('hex');
 
 const dialects: readonly Plan['dialect'][] = ['auto', 'recordLatency', 'measure'];
 
-/** As it stands in an order. */
 export const dialectOf = (text: string): Plan['dialect'] =>
   dialects.find((each) => each === text) ?? 'auto';
 
-/** Short enough to be typed on other machines. */
 export const newRunId = (): string => randomBytes(4).toString('hex');

@@ -30,7 +30,7 @@ Exit codes:
 
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
 
-/** Thrown to leave a command that a signal came for before there was anything to save. */
+/** A signal came before there was a result. */
 export class SignalError extends Error {
   constructor(readonly signal: EndingSignal) {
     super(`ended by ${signal}`);
@@ -56,7 +56,6 @@ export function exitCodeOfResult(
   const { done, generatorBound, noTarget, sloMissed } = exitCode;
   const open = agents === undefined ? sloMissed : exitCode.agentLost;
   const incomplete = connections.connected === 0 ? noTarget : open;
-  // What it missed by itself comes first.
   if (verdict.status === 'pass' && baseline) return exitCodeOfComparison(baseline.verdict);
   return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];
 }
@@ -67,7 +66,6 @@ export const exitCodeOfComparison = (verdict: ComparisonVerdict): number =>
     ...{ worse: exitCode.sloMissed, unlike: exitCode.badInput },
   })[verdict];
 
-/** Codes of expected errors that do not mean bad input. */
 const codesOfErrors: Readonly<Record<string, number>> = {
   'target-unreachable': exitCode.noTarget,
   'identities-unreachable': exitCode.noTarget,
@@ -79,7 +77,6 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'run-lost': exitCode.agentLost,
 };
 
-/** Exit code for something thrown: an expected error says what to do, anything else is a defect. */
 export function exitCodeOfError(error: unknown): number {
   if (error instanceof SignalError) return exitCodeOfSignal(error.signal);
   if (error instanceof ExpectedError) return codesOfErrors[error.code] ?? exitCode.badInput;

@@ -11,28 +11,26 @@ import { exitCode, SignalError, type EndingSignal } from './exitCode';
 
 export interface Output {
   readonly isTerminal: boolean;
-  /** Width and height of a terminal; undefined when unknown. */
   readonly columns: number | undefined;
   readonly rows: number | undefined;
   readonly write: (text: string) => void;
 }
 
-/** What a command sees of the process it runs in; tests put fakes in its place. */
+/** The process as commands see it; tests put fakes in its place. */
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Whether a person can be asked: both ends of {@link ask} are a terminal. */
   readonly interactive: boolean;
-  /** Asks on the terminal; undefined when the input ends. @throws SignalError on Ctrl+C */
+  /** Undefined when the input ends. @throws SignalError on Ctrl+C */
   readonly ask: (question: string) => Promise<string | undefined>;
   readonly input: () => AsyncIterable<Uint8Array>;
   readonly onSignal: (listener: (signal: EndingSignal) => void) => Disposable;
   readonly now: () => Date;
 }
 
-/** Whether the cursor may be moved: a redirected command gets control sequences on neither stream. */
+/** Whether the cursor may be moved; redirected output gets no control sequences. */
 export function canRedraw({ stdout, stderr, env }: ProcessIo): boolean {
   return stdout.isTerminal && stderr.isTerminal && env['TERM'] !== 'dumb';
 }
@@ -56,7 +54,7 @@ export function referenceValue(
   return env[kind === 'env' ? name : secretVariable(name)];
 }
 
-/** The real process. Streams that take no more are written to in vain, not a crash. */
+/** The real process; a closed stream is no crash. */
 export function processIo(): ProcessIo {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return {
@@ -90,7 +88,6 @@ function outputOf(stream: NodeJS.WriteStream, descriptor: number): Output {
     get rows() {
       return isTerminal ? stream.rows : undefined;
     },
-    // Also where somebody looks on: CI services may give a terminal, too.
     write: (text) => {
       stream.write(breakCommands(text));
     },
@@ -101,7 +98,7 @@ async function ask(question: string): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await new Promise<string | undefined>((resolve, reject) => {
-      // A terminal in line mode turns Ctrl+C into this event instead of a signal.
+      // In line mode Ctrl+C is this event, not a signal.
       lines.once('SIGINT', () => reject(new SignalError('SIGINT')));
       lines.once('close', () => resolve(undefined));
       lines.question(question).then(resolve, reject);
@@ -111,7 +108,7 @@ async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-/** Settles when standard input has ended or cannot be read; calls back with each line of it before. */
+/** Settles when standard input has ended; calls back for each line. */
 export function stdinEnded(onLine: (line: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const { stdin } = process;
@@ -120,9 +117,8 @@ export function stdinEnded(onLine: (line: string) => void): Promise<void> {
   });
 }
 
-/** Makes a program the whole of its process: what it returns is the exit code, once all is written. */
+/** Runs a program as the whole process and exits with its code once all is written. */
 export function runProcess(program: () => Promise<number>): void {
-  // Whatever escapes is a defect of ours.
   process.on('uncaughtException', (error) => {
     outputOf(process.stderr, 2).write(`${redactText(error.stack ?? String(error))}\n`);
     process.exit(exitCode.defect);
@@ -132,7 +128,6 @@ export function runProcess(program: () => Promise<number>): void {
     program().then(async (code) => {
       await flushed();
       const failed: NodeJS.ErrnoException | null = process.stdout.errored;
-      // Who has stopped reading wants no more.
       if (failed !== null && failed.code !== 'EPIPE')
         process.stderr.write(
           `warning: Standard output is not whole: it cannot be written (${describeFileError(failed)}).\n`,
@@ -142,7 +137,6 @@ export function runProcess(program: () => Promise<number>): void {
   );
 }
 
-/** Waits until everything written has left the process, as far as somebody still reads it. */
 async function flushed(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.writableNeedDrain || stream.writableLength > 0) {

@@ -4,7 +4,6 @@ import { processIo, runProcess } from './io';
 import { runProgram } from './program';
 import { shippedDeps } from './shippedDeps';
 
-// Bundled, this file is dist/cli.js, and the worker's bundle lies beside it.
 const scripts = { workerScript: path.join(__dirname, 'worker.js'), serverScript: __filename };
 
 runProcess(() => runProgram(process.argv.slice(2), processIo(), shippedDeps(scripts)));

@@ -1,4 +1,4 @@
-/** What only some command lines need, in a bundle of its own. */
+/** Code that only some command lines need: a bundle of its own. */
 import type {
   importCommand as ImportCommand,
   recordCommand as RecordCommand,
@@ -48,7 +48,7 @@ export { calibrate } from '../engine/calibrate/roundTrips';
 export { detectHubTraits as askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/hubRedirects';
 
-// No agent in a cluster reads recordings, and all that goes there has to fit into a ConfigMap.
+// Not in the ConfigMap of a cluster: no agent reads recordings.
 export const importCommand: typeof ImportCommand = async (...given) =>
   (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).importCommand(
     ...given,
@@ -59,16 +59,14 @@ export const recordCommand: typeof RecordCommand = async (...given) =>
   );
 
 export interface ReplayFlags {
-  /** How often each recorded client is replayed. */
   readonly clients?: number;
   readonly speed?: number;
-  /** Over which time its replays begin, milliseconds. */
   readonly spread?: number;
 }
 
 /**
- * The scenario that replays a recording; undefined for a file that is none.
- * @throws ExpectedError `flag-without-effect`, and what the recording is refused for
+ * The scenario that replays a recording; undefined for other files.
+ * @throws ExpectedError `flag-without-effect`, and as the recording is refused
  */
 export async function replayedScenario(
   file: string,

@@ -10,32 +10,28 @@ import { SignalError } from './exitCode';
 import type { ProcessIo } from './io';
 import { printable } from './views/line';
 
-/** Where the bus is, and who asks; what is secret comes from the environment. */
 export interface BusFlags {
   readonly bus?: string;
 }
 
-/** Names of the environment variables that hold what should not stand in a command line. */
 const busVariables = {
   url: 'SIGNALR_BENCH_BUS',
   user: 'SIGNALR_BENCH_BUS_USER',
   password: 'SIGNALR_BENCH_BUS_PASSWORD',
   token: 'SIGNALR_BENCH_BUS_TOKEN',
-  /** File with the certificate authority of the bus, PEM. */
   ca: 'SIGNALR_BENCH_BUS_CA',
-  /** Duration to wait for a bus that is not there yet. */
+  /** How long to wait for a bus that is not up yet. */
   within: 'SIGNALR_BENCH_BUS_WITHIN',
 } as const;
 
 const againMs = 250;
 
-/** What a bus warns of, where nothing is drawn anew. */
 export const warnOn =
   ({ stderr }: Pick<ProcessIo, 'stderr'>) =>
   (text: string): void =>
     stderr.write(`warning: ${printable(text)}\n`);
 
-/** Whether a key has to be shown to a bus, and whether all of it is on this machine. */
+/** Whether the bus wants a key, and whether all its servers are on this machine. */
 export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
   const written = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
   const servers = written.map((each) => each.replace(/^(?!\w+:\/\/)/, 'nats://'));
@@ -47,7 +43,7 @@ export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
   };
 }
 
-/** Such as the client library takes; its WebSocket transport is none of this program. */
+/** As the client library takes it, without WebSockets. */
 function isBusAddress(url: string): boolean {
   const [, scheme = 'nats'] = /^([^:/]*):\/\//.exec(url) ?? [];
   const plain = url.replace(/^[^:/]*:\/\//, '');
@@ -111,11 +107,10 @@ export async function openBus(
   }
 }
 
-/** A key that is wrong stays wrong. */
 const isNotLetIn = (error: unknown): error is ExpectedError =>
   error instanceof ExpectedError && /authori[sz]ation/i.test(error.message);
 
-/** Pods begin together, and the bus is one of them. @throws as {@link openBus} */
+/** Pods start together with their bus. @throws as {@link openBus} */
 async function untilThere(
   address: Parameters<typeof connectBus>[0],
   withinMs: number,

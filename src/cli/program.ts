@@ -31,15 +31,15 @@ import { addAgentOptions, addAgents, addClusterOptions, PlacedOption } from './t
 import { parseDurationMs } from '../base/units';
 import { fastestReplay, slowestReplay } from '../usecases/cases/session';
 
-// Written out: where they are defined comes with code that only some commands load.
+// Repeated here: their definitions load code that few commands need.
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish', 'pwsh'];
 const groupShapes: readonly GroupShape[] = ['small', 'big', 'tiny'];
-/** The hidden command that the scripts ask: one line for each candidate, with a tab before its text. */
+/** Hidden command of the completion scripts: a line per candidate, with a tab before its description. */
 const askingCommand = '__complete';
 
 export type CommandDeps = RunDeps & EstimateDeps & ValidateDeps & DoctorDeps & ServeDeps;
 
-/** Carries out one command line and returns its exit code. Never throws. */
+/** Runs a command line and returns its exit code. Never throws. */
 export const runProgram = (
   args: readonly string[],
   io: ProcessIo,
@@ -70,7 +70,6 @@ export const runProgram = (
 
 type Add = AddCommands<OnDemand>;
 
-/** Done by the process that measures; that of a cluster gives its result alone. */
 const notInCluster = (...option: [string, string, ((text: string) => unknown)?]): PlacedOption =>
   new PlacedOption(['here', 'hosts'], ...option);
 
@@ -80,7 +79,6 @@ const here = (...option: [string, string, (text: string) => unknown]): PlacedOpt
 const tolerance = amount('a percentage, such as 10%', [0, 10], share);
 const price = amount('an amount, such as 1.2', [0, Infinity]);
 
-/** What becomes of a recording that stands in the place of a scenario. */
 const replayOptions = (): readonly Option[] => [
   here(
     '--clients <times>',
@@ -326,7 +324,6 @@ const addDoctor: Add = (program, carryOut) => {
   addClusterOptions(doctor);
 };
 
-/** The commands for people at a shell: what keys there are, and what may be written next. */
 function addShellCommands(program: Command, carryOut: CarryOut<OnDemand>, io: ProcessIo): void {
   withExample(program.command('keys'), 'keys config.arrivingRate')
     .description('List the keys of scenario files, or say all about one.')
@@ -365,7 +362,6 @@ function setKey(text: string, previous: readonly Override[] = []): readonly Over
   return [...previous, { path, value: text.slice(equals + 1) }];
 }
 
-/** What `record` offers. */
 const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
   withExample(
     program.command('record'),

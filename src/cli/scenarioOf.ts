@@ -8,11 +8,10 @@ import { printable } from './views/line';
 interface AskedScenario {
   readonly file: string;
   readonly overrides?: readonly Override[];
-  /** Its text is not that of the file. */
   readonly made?: { readonly name: string; readonly text: string } | undefined;
 }
 
-/** Reads one scenario and parses it; problems go to standard error. @throws ExpectedError as {@link readScenario} */
+/** Reads a scenario; problems go to standard error. @throws ExpectedError as {@link readScenario} */
 export async function scenarioOf(
   { file, overrides = [], made }: AskedScenario,
   { stderr, input }: ProcessIo,

@@ -1,4 +1,4 @@
-/** The servers that the editor starts for its runs: `serve` without the rest of the command line, as dist/serve.js. */
+/** `serve` alone, as dist/serve.js: the servers of the editor's runs. */
 import { runTree, addServe, serveDeps } from './tree/commandTree';
 import * as commands from './commands/serveCommand';
 import { processIo, runProcess } from './io';

@@ -1,4 +1,4 @@
-/** What `serve` starts, in a bundle of its own: only a process that serves needs a server. */
+/** The servers of `serve`: a bundle of its own. */
 export { startAppServer } from '../servers/appServer/appServer';
 export { startAzureSignalr } from '../servers/azureSignalr/serviceEmulator';
 export { startClassicHub } from '../servers/classic/classicHub';

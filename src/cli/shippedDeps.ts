@@ -7,7 +7,6 @@ import { onDemand } from './loadOnDemand';
 import type { CommandDeps } from './program';
 import { serveDeps } from './tree/commandTree';
 
-/** What the shipped command line works with. */
 export function shippedDeps(
   scripts: Pick<CommandDeps, 'workerScript' | 'serverScript'>,
 ): CommandDeps {

@@ -1,4 +1,4 @@
-/** Files that a scenario names, of a run on several machines: they go along to agents. */
+/** Files, secrets and identities of runs on several machines. */
 import { ExpectedError } from '../base/expectedError';
 import type { Bus } from '../agents/bus/bus';
 import type { Plan } from '../plan/plan';
@@ -10,10 +10,7 @@ import { joinWords } from '../scenario/text/words';
 import type { TargetContext } from '../targets/target';
 import type { BusAddress } from '../agents/bus/natsBus';
 
-/**
- * Its code is a bundle of its own, which nobody else loads.
- * @throws ExpectedError `bus-unreachable`; the bus itself throws `bus-failed`
- */
+/** Loads the bus's own bundle. @throws ExpectedError `bus-unreachable`; the bus itself throws `bus-failed` */
 export async function connectBus(address: BusAddress): Promise<Bus> {
   const { connectNats } = await import('../agents/bus/natsBus.js');
   let code = 'bus-unreachable';
@@ -25,7 +22,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
   return bus;
 }
 
-/** Reads all that are known before the target is opened; gives the plan with those that are sent. @throws ExpectedError for one that is missing, or cannot be read */
+/** Reads all named files before the target is opened. @returns the plan with those that are sent. @throws ExpectedError */
 export async function readNamedFiles(
   scenario: Scenario,
   plan: Plan,
@@ -40,7 +37,6 @@ export async function readNamedFiles(
   return filled;
 }
 
-/** Of the names of files that go along: those that others should not read, as rows and keys. */
 export function secretFiles(
   names: readonly string[],
   { entries }: Plan,
@@ -50,7 +46,7 @@ export function secretFiles(
   return names.filter((name) => name !== caFile && !open.includes(name));
 }
 
-/** Why others may read what goes over a bus; undefined where they cannot, or there is nothing to hide. */
+/** Why others can read what goes over the bus; undefined where they cannot. */
 export function overOpenBus(
   secret: readonly string[],
   { isEncrypted }: Pick<Bus, 'isEncrypted'>,
@@ -60,7 +56,7 @@ export function overOpenBus(
   return `The bus has no TLS: ${joinWords(secret)} can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.`;
 }
 
-/** Whether a scenario, or what replaces a key of it, holds a secret as text, as the copy in a result would not. */
+/** Whether the text or an override holds a literal secret. */
 export function secretInText(text: string, overrides: readonly Override[]): boolean {
   const values = overrides.map(({ value }) => `a: ${JSON.stringify(value)}`);
   return [text, ...values].some((each) => scenarioCopy(each, []) !== each);
@@ -69,7 +65,7 @@ export function secretInText(text: string, overrides: readonly Override[]): bool
 export const asTextWords =
   'The scenario holds a secret as text, which would be copied to other machines: write ${env:NAME} in its place.';
 
-/** Agents run no commands of a scenario that comes from elsewhere, and ask nobody for tokens. @throws ExpectedError `identities` */
+/** Agents run no commands and ask nobody for tokens. @throws ExpectedError `identities` */
 export function refuseCalls({ identities }: Pick<Scenario, 'identities'>): void {
   if (identities?.kind !== 'command' && identities?.kind !== 'url') return;
   throw new ExpectedError(

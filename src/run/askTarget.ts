@@ -11,7 +11,6 @@ import type { HubTraits } from '../wire/connect/probeHub';
 import { shownUrl } from '../wire/connectFailure';
 import { allowedRedirects } from '../wire/socket/hosts';
 
-/** What is asked at once shares one time-out. */
 export interface TargetQuestions {
   readonly askHub: (
     endpoint: Endpoint,
@@ -19,34 +18,31 @@ export interface TargetQuestions {
     withinMs: number,
   ) => Promise<HubTraits | undefined>;
   readonly redirectHosts: (endpoint: Endpoint, withinMs: number) => Promise<readonly string[]>;
-  /** What a target needs before it is asked, once it may be reached. */
   readonly ready?: (target: OpenTarget) => Promise<OpenTarget>;
-  /** Called when the target has been silent for a moment; `over` settles when nothing is waited for any more. */
+  /** Called when the target is silent; `over` settles when the wait ends. */
   readonly waiting?: (url: string, withinMs: number, over: Promise<void>) => void;
 }
 
 export interface AskedTarget {
   readonly target: OpenTarget;
   readonly plan: Plan;
-  /** The one that the hub sends its clients to, of which the scenario may not know. */
   readonly service?: AzureService;
-  /** Counts against the time in which it has to answer at all. */
+  /** Counts towards the time in which the target has to answer. */
   readonly askedMs: number;
 }
 
-/** Silence after which it is said what is waited for. */
 const silenceMs = 1000;
 const shortestMs = 3000;
 const longestMs = 10_000;
-/** Asking and one connect together stay below the time after which a silent target is given up. */
+/** Asking and one connect stay below the time after which a silent target is given up. */
 const bothMs = 21_500;
 
 export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
 /**
- * All at once: redirects of hubs, and the dialect. Undefined after a no of `agree`, which is asked about redirects to
- * hosts that nobody has agreed to; absent: they are followed.
+ * Asks for redirects and dialect at once. `agree` is asked about hosts of redirects; absent: they are followed.
+ * @returns undefined after a no
  */
 export async function askTarget(
   opened: OpenTarget,
@@ -99,7 +95,7 @@ export async function askTarget(
     const fresh = redirects.filter((host) => !agreed.includes(host));
     if (fresh.length === 0) return asked(target, planned);
     if (!(await agree(fresh))) return undefined;
-    // Who was agreed to may redirect, too.
+    // These may redirect, too.
     agreed.push(...fresh);
   }
 }
@@ -111,14 +107,12 @@ type AskHub = (
   methods: readonly string[] | 'kindOnly',
 ) => Promise<HubTraits | undefined>;
 
-/** All at the same time. */
 const mostAsked = 32;
 
 /**
- * The plan in the dialect that the hubs speak, found out before anything is started.
- *
- * @throws ExpectedError `connection-type` when a hub is of the other SignalR; `dialect` when an entry, or the driver, cannot run in it, or the hubs of a list
- *   speak different ones; {@link MissingMethods} when a hub shows no dialect and has not what the run calls
+ * The plan in the dialect of the hubs.
+ * @throws ExpectedError `connection-type` for a hub of the other SignalR, `dialect` where an entry or the driver does not fit,
+ *   or hubs differ; {@link MissingMethods} for methods that the run calls
  */
 export async function agreedDialect(
   plan: Plan,
@@ -195,7 +189,6 @@ export class MissingMethods extends ExpectedError {
 
 interface ContractMethods {
   readonly recordLatency: readonly string[];
-  /** Undefined where that dialect has no such use case. */
   readonly measure: readonly string[] | undefined;
 }
 
@@ -232,7 +225,7 @@ function methodsToAskFor(plan: Plan): string[] {
   return [...new Set(all)];
 }
 
-/** Without which nothing works in either dialect, by the names of the first; empty when it has what one needs. */
+/** Methods missing in both dialects, by the names of recordLatency. */
 function missingOf(plan: Plan, lacks: readonly string[]): string[] {
   const missing = contractsOf(plan).flatMap(({ recordLatency, measure }) => {
     const lacking = recordLatency.filter((name) => lacks.includes(name));

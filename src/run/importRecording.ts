@@ -10,16 +10,12 @@ import type { Scenario } from '../scenario/scenario';
 import { plannedRate } from '../scenario/steps';
 import type { ScenarioParser } from './scenarioFile';
 
-/** What a recording becomes, with what everybody asks of a scenario. */
 export interface ImportedScenario {
   readonly yaml: string;
   readonly found: Findings;
   readonly problems: readonly Problem[];
-  /** In sentences how its load differs from what was recorded; absent: hardly. */
   readonly unlike?: string;
-  /** Absent with {@link noEstimate}. */
   readonly estimate?: Estimate;
-  /** Why there is none. */
   readonly noEstimate?: string;
 }
 
@@ -44,10 +40,9 @@ export async function importRecording(
     : { ...imported, estimate: estimated.estimate };
 }
 
-/** A load that is so near to what was recorded is the same. */
 const nearly = 0.05;
 
-/** `600 times the calls`: of a client of the scenario, in place of those that were recorded; undefined where they are alike. */
+/** `600 times the calls` of a recorded client; undefined where alike. */
 function unlikeWords(
   scenario: Scenario,
   { calls, clientSeconds, clientsAtOnce }: Findings,
@@ -55,7 +50,7 @@ function unlikeWords(
   const seen = calls.reduce((sum, { count }) => sum + count, 0);
   const made = (plannedRate(scenario) / scenario.connections) * clientSeconds;
   const times = made / seen;
-  // Where a recording begins and ends, each client may have made a call more or less.
+  // At both ends of a recording a client may have one call more or less.
   const isAlike =
     made >= (1 - nearly) * (seen - clientsAtOnce) && made <= (1 + nearly) * (seen + clientsAtOnce);
   if (!Number.isFinite(times) || isAlike) return undefined;

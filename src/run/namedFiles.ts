@@ -1,4 +1,4 @@
-/** Files that a scenario names, looked into before a run: the same for the command line and the editor. */
+/** Checks the files of a scenario before a run, for command line and editor. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ParsedScenario } from '../scenario/parseScenario';
@@ -12,7 +12,6 @@ import { readNamedFile } from './scenarioFile';
 
 interface NamedFile {
   readonly name: string;
-  /** Keys that lead to it; of a parameter the last one alone. */
   readonly keys: readonly string[];
 }
 
@@ -21,12 +20,12 @@ interface Found extends NamedFile {
   readonly message: string;
 }
 
-/** What is wrong with the files of one scenario. They are read anew when they or what is needed of them are different. */
+/** Problems with the files of one scenario, read again when they or their use change. */
 export class NamedFiles {
   private found: readonly Found[] = [];
   private looked = '';
 
-  /** Files may be secret, too: one that is not here is a warning. @returns whether anything else than before is wrong */
+  /** A missing file is a warning: it may be secret. @returns whether the problems changed */
   async look({ scenario, problems }: ParsedScenario, folder: string): Promise<boolean> {
     const isRead = scenario !== undefined && scenario.kind !== 'resultparser';
     const isWrong = problems.some(({ severity }) => severity === 'error');
@@ -44,7 +43,6 @@ export class NamedFiles {
       ...{ ...file, severity: 'warning' },
       message: `There is no file ${file.name} here; a run would stop here.`,
     }));
-    // What is no file, such as a pipe, can be read once.
     const isThere = (name: string): boolean =>
       files.some((file, at) => file.name === name && typeof states[at] === 'object');
     if (isRead)
@@ -52,14 +50,12 @@ export class NamedFiles {
         readFile: (name, mostBytes) => readNamedFile(folder, name, mostBytes),
       }))
         found.push({ name: file, keys: ['config', of, 'file'], severity: 'error', message });
-    // Somebody else has looked meanwhile.
     if (this.looked !== looked) return false;
     const before = this.found;
     this.found = found;
     return JSON.stringify(before) !== JSON.stringify(found);
   }
 
-  /** What was found, at the names of the files as they stand in the text. */
   problemsIn(text: string): Problem[] {
     if (this.found.length === 0) return [];
     const outline = outlineOf(text);
@@ -73,11 +69,10 @@ export class NamedFiles {
 const keysOfFiles = ['caFile', 'certFile', 'keyFile'] as const;
 const parametersOfFiles = ['payloadFile', 'recording'];
 
-/** Whether it lets connections in; the content of all others may be sent. */
+/** Certificates and keys of connections; all others may be sent. */
 export const isForConnections = ({ keys }: NamedFile): boolean =>
   (keysOfFiles as readonly (string | undefined)[]).includes(keys.at(-1));
 
-/** Lists and steps, kept as JSON, whose texts may hold `{file:NAME}`. */
 const parametersOfTexts = ['arguments', 'streamingItems', 'steps'];
 
 function filesInTexts(parameters: Parameters): NamedFile[] {
@@ -93,7 +88,7 @@ function filesInTexts(parameters: Parameters): NamedFile[] {
   return found;
 }
 
-/** Every file that a scenario names, in the order of its keys. */
+/** All files of a scenario, in the order of its keys. */
 export function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
   const rows = [
     ['identities', identities?.kind === 'file' ? identities.file : undefined],
@@ -110,7 +105,7 @@ export function filesOf({ identities, data, entries, ...scenario }: Scenario): N
   return all.flatMap(({ name, keys }) => (typeof name === 'string' ? [{ name, keys }] : []));
 }
 
-/** Undefined where there is none; a text where it is none that can be read twice. */
+/** Undefined: missing; a text: cannot be read twice. */
 async function stateOf(file: string): Promise<readonly number[] | string | undefined> {
   try {
     const found = await stat(file);

@@ -28,7 +28,7 @@ import type { Endpoint } from '../base/endpoint';
 import type { Translate } from '../base/text';
 import { formatCount } from '../base/units';
 
-/** What a run is made of; tests put fakes in its place, and bundles what is loaded when it is needed. */
+/** Tests put fakes in its place; bundles load on demand. */
 export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly startRun: (
@@ -50,24 +50,18 @@ export interface RunParts extends PlanDeps, Omit<TargetQuestions, 'waiting'> {
   readonly workerScript: string;
 }
 
-/** Only the start is left: the target is open, and the folder is made. */
 export interface PreparedRun extends AskedTarget {
   readonly request: RunRequest;
   readonly scenario: Scenario;
   readonly folder: ResultFolder;
-  /** Where the scenario observes something of the server. */
   readonly observer?: Observer;
   readonly startedAt: Date;
-  /** Closes target and folder: for its session, or for whoever does not start it after all. */
   dispose(): Promise<void>;
 }
 
 /**
- * Everything that comes before the load: plans the scenario for this machine, reads the files that it names,
- * asks whether it may go on, opens its target, asks which dialect is spoken, and makes the folder of the
- * result. Nothing stays open when it fails.
- * @throws ExpectedError for everything that keeps a run from starting; `not-confirmed` after a no. What the
- *   shell calls it off with
+ * Everything before the load: plan, files, consent, target, dialect and result folder. Nothing stays open on failure.
+ * @throws ExpectedError for what keeps it from starting; `not-confirmed` after a no; what `calledOff` rejects with
  */
 export async function prepareRun(
   given: Scenario,
@@ -75,7 +69,7 @@ export async function prepareRun(
   shell: Shell,
   parts: RunParts,
 ): Promise<PreparedRun> {
-  // Without a target the embedded hub is used, so that a first run needs nothing else.
+  // A first run needs no target: the embedded hub is used.
   const asked: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
   const { agents = 1 } = asked;
@@ -114,7 +108,6 @@ export async function prepareRun(
         ? { ...target, endpoint: withIdentities(target.endpoint, await identityCalls.first()) }
         : target;
     const questions = { askHub, redirectHosts, ready, waiting };
-    // A hub may take its time, or never answer.
     const answered = await unlessCalledOff(calledOff, askTarget(opened, planned, agree, questions));
     if (!answered) throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
     if (answered.target.notice !== undefined) shell.say('note', answered.target.notice);
@@ -146,11 +139,11 @@ export async function prepareRun(
   }
 }
 
-/** What was found out on the way counts, for the sizes that are estimated and recommended. */
+/** The service behind the hub counts for Units. */
 const withService = (scenario: Scenario, { service }: Pick<AskedTarget, 'service'>): Scenario =>
   service === undefined || isAzure(scenario.service) ? scenario : { ...scenario, service };
 
-/** `late` releases what comes although nobody waits any more. */
+/** @param late releases a value that comes after the run was called off */
 async function unlessCalledOff<T>(
   calledOff: Promise<never> | undefined,
   work: Promise<T>,
@@ -164,7 +157,7 @@ async function unlessCalledOff<T>(
   }
 }
 
-/** A read-only workspace: the run is worth more than the place of its result. */
+/** A read-only folder does not stop the run. */
 export async function firstFolder(
   request: RunRequest,
   startedAt: Date,
@@ -184,7 +177,7 @@ export async function firstFolder(
   throw new ExpectedError('result-folder', refusals.concat(otherFolder).join(' '));
 }
 
-/** A new folder for the result of a run; in a sentence why there is none where it cannot be made. */
+/** @returns a sentence where it cannot be made */
 export async function folderIn(
   directory: string,
   { title, text, overrides }: RunRequest,
@@ -205,7 +198,7 @@ export async function folderIn(
   }
 }
 
-/** Loaded by runs that observe something only. @throws ExpectedError `missing-reference` */
+/** Loads the observer on demand. @throws ExpectedError `missing-reference` */
 export async function observerOf(
   scenario: Scenario,
   { context, say, t }: Pick<Shell, 'say' | 't'> & { readonly context: ObserveContext },
@@ -215,7 +208,6 @@ export async function observerOf(
   return openObserver(scenario, context, { warn: (text) => say('warning', text), t });
 }
 
-/** Between two words on how far it is. */
 const sayEveryMs = 5000;
 
 async function askForAll(
@@ -232,7 +224,6 @@ async function askForAll(
   if (problem !== undefined) say('warning', problem);
 }
 
-/** Where there are more connections than rows. */
 export function rowNotes(
   { personal }: Pick<Endpoint, 'personal'>,
   called: number | undefined,
@@ -271,7 +262,7 @@ export function rowNotes(
   return notes;
 }
 
-/** Before anything is contacted or executed. @throws ExpectedError `not-confirmed` */
+/** Asks before anything is contacted or executed. @throws ExpectedError `not-confirmed` */
 export async function agreeToRun(
   scenario: Scenario,
   { confirm, context, also }: Pick<Shell, 'confirm' | 'context' | 'also'>,

@@ -13,18 +13,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { HubDialect } from '../base/message';
 
-/** What a probe is made of; tests put fakes in its place. */
 export interface ProbeParts extends Pick<RunParts, 'openTarget'> {
   readonly parseScenario: ScenarioParser;
   readonly probeHub: (endpoint: Endpoint) => Promise<HubProbe>;
-  /** In the way of the target's kind; undefined when it is asked as a hub. */
   readonly probeTargetOf: (
     scenario: Scenario,
     context: TargetContext,
   ) => Promise<ServiceProbe | undefined>;
 }
 
-/** With its URL as it may be shown. */
 export type ProbedHub = HubProbe & { readonly url: string };
 
 type Probed =
@@ -34,11 +31,10 @@ type Probed =
 interface ProbedTarget {
   readonly text: string;
   readonly service?: Service;
-  /** Of other keys, such as those that say how clients sign in. */
   readonly overrides?: readonly Override[];
 }
 
-/** The shortest scenario that has a target. @throws ExpectedError `bad-target` when it is none */
+/** The shortest scenario with this target. @throws ExpectedError `bad-target` */
 export function scenarioFor(
   { text, service, overrides = [] }: ProbedTarget,
   parseScenario: ScenarioParser,
@@ -59,13 +55,10 @@ export function scenarioFor(
 }
 
 /**
- * Connects once to what `config.target` would say; asks a service whether it takes the key.
- *
- * @param wanted with the service whose emulator `local` starts; absent or `hub`: the embedded hub
- * @param agree settles with whether a hub may be followed to that other host; absent when
- *   nobody needs to be asked
- * @returns undefined when it may not
- * @throws ExpectedError `bad-target` when it is none, and what opening it fails with
+ * Connects to a hub, or asks a service whether it takes the key.
+ * @param agree to the host of a redirect; absent: nobody is asked
+ * @returns undefined after a no
+ * @throws ExpectedError `bad-target`, and as opening fails
  */
 export async function probeTarget(
   wanted: ProbedTarget,
@@ -86,7 +79,6 @@ export async function probeTarget(
       probe = await probeHub(endpoint);
     }
     if (probe.reachable) return { of: 'hub', probe: { url, ...probe } };
-    // A server may repeat what it was sent.
     const message = hideSecrets(probe.message, secrets);
     return { of: 'hub', probe: { url, ...probe, message } };
   } finally {
@@ -94,10 +86,7 @@ export async function probeTarget(
   }
 }
 
-/**
- * C# for a hub that answers every use case of a dialect, of ASP.NET Core or of ASP.NET SignalR, which has no streams.
- * @param serverScript a bundle, beside whose folder the code lies
- */
+/** C# of a hub for every use case of a dialect. @param serverScript a bundle; the code is in `../media/hub` beside it */
 export function hubCode(serverScript: string, dialect: HubDialect, classic = false): string {
   const name = `${classic ? 'classic.' : ''}${dialect}.cs`;
   return readFileSync(path.join(path.dirname(serverScript), '..', 'media', 'hub', name), 'utf8');

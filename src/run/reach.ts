@@ -1,4 +1,4 @@
-/** Everything that a run executes, reads and contacts: the one list that each question before a run shows. */
+/** Everything that a run executes, reads and contacts: the list of each question before a run. */
 import { createHash } from 'node:crypto';
 import { english, escapeUtf16, visibleLine, type Translate } from '../base/text';
 import { formatCount } from '../base/units';
@@ -21,29 +21,24 @@ import type { TargetContext } from '../targets/target';
 import { isLoopback } from '../wire/socket/hosts';
 import { filesOf, isForConnections } from './namedFiles';
 
-/** Somebody whom a run talks to, with the names of what it gets: never values. */
 export interface Contact {
-  /** Name and port; the reference itself where its value is not known. */
+  /** Name and port, or the unresolved reference. */
   readonly host: string;
-  /** It is another machine. Where a value is missing nothing is contacted. */
   readonly isBeyond: boolean;
-  /** What goes there is not encrypted. */
   readonly isOpen?: true;
   readonly why: 'load' | 'redirect' | 'identities' | 'observe' | 'upstream' | 'signIn' | Wish;
   /** `header X-Key`, `secret api-key`, `variable TOKEN`, `file users.csv`. */
   readonly gets: readonly string[];
 }
 
-/** What the command line asks for beside the scenario. */
 type Wish = 'otlp' | 'bus';
 
 export interface Program {
   readonly words: readonly string[];
-  /** As the scenario has it. */
   readonly env: Readonly<Record<string, string>>;
   readonly times: number;
   readonly gets: readonly string[];
-  /** Of all that decides what is executed: words, environment and folder. */
+  /** Of words, environment and folder. */
   readonly hash: string;
 }
 
@@ -53,12 +48,9 @@ export interface Reach {
   readonly contacts: readonly Contact[];
 }
 
-/** What somebody has to agree to before a run goes on. */
 export interface RunQuestion {
   readonly reach: Reach;
-  /** The target, without secrets. */
   readonly url: string;
-  /** How it differs from the recording that it was made of. */
   readonly unlikeRecording?: string;
 }
 
@@ -67,7 +59,7 @@ type ReachContext = Pick<TargetContext, 'reference'> &
 
 interface ReachOptions {
   readonly also?: readonly Contact[];
-  /** The load comes from other machines, for which loopback is another one. */
+  /** Agents elsewhere make the load: loopback is another machine. */
   readonly isElsewhere?: boolean;
 }
 
@@ -137,7 +129,7 @@ export function reachOf(
   };
 }
 
-/** A host that differs from client to client may be any. */
+/** A host that depends on the client may be any. */
 function tokenEndpoint(url: string, gets: readonly string[]): Contact {
   const [one, other] = ['1', '22'].map((value) =>
     contactAt(url.replace(/(?<!\$)\{[^{}]*\}/g, value), 'identities', gets),
@@ -145,7 +137,7 @@ function tokenEndpoint(url: string, gets: readonly string[]): Contact {
   return one.host === other.host ? one : { ...one, host: redactTarget(url), isBeyond: true };
 }
 
-/** @param url with references filled in; what is none is shown as it may be */
+/** @param url with references resolved */
 export function contactAt(url: string, why: Contact['why'], gets: readonly string[]): Contact {
   if (!URL.canParse(url) || new URL(url).host === '')
     return { host: redactTarget(url), isBeyond: false, why, gets };
@@ -201,14 +193,14 @@ function programsOf(
   ];
 }
 
-/** What a yes to a contact is remembered by: to something new that it is for, or gets, nobody has agreed. */
+/** Identifies a yes: a new use, or more contents, is asked again. */
 export const contactKey = ({ host, why, isOpen, gets }: Contact): string =>
   JSON.stringify([host, why === 'redirect' ? 'load' : why, isOpen === true, [...gets].sort()]);
 
 export const contactsBeyond = ({ contacts }: Reach): Contact[] =>
   contacts.filter(({ isBeyond }) => isBeyond);
 
-/** Hosts beyond this machine that get load, each once. */
+/** Other machines that get load. */
 export const loadHosts = (reach: Reach): string[] => [
   ...new Set(
     contactsBeyond(reach).flatMap(({ why, host }) =>
@@ -217,11 +209,10 @@ export const loadHosts = (reach: Reach): string[] => [
   ),
 ];
 
-/** Whether it is about nothing but where a hub sends its clients. */
+/** Only about redirects. */
 export const isOfRedirects = ({ contacts }: Reach): boolean =>
   contacts.every(({ why }) => why === 'redirect');
 
-/** More is counted, not shown. */
 const mostShown = 2000;
 
 function shortened(text: string): string {
@@ -229,7 +220,7 @@ function shortened(text: string): string {
   return more > 0 ? `${text.slice(0, mostShown)}… (+${formatCount(more)})` : text;
 }
 
-/** A sentence for each thing, for people. In a log, which others may read, commands have no secrets. */
+/** A sentence each. Logs have no secrets of commands. */
 export function reachLines(
   { programs, files, contacts }: Reach,
   t: Translate = english,
@@ -262,7 +253,7 @@ export function reachLines(
           );
     }),
     ...(files.length === 0 ? [] : [t('It reads {0}.', shortened(files.map(quoted).join(', ')))]),
-    // Those that nobody would scroll to come last.
+    // Other machines first: nobody scrolls far.
     ...[...contacts]
       .sort((a, b) => Number(b.isBeyond) - Number(a.isBeyond))
       .map(({ host, why, gets }) => {
@@ -274,7 +265,7 @@ export function reachLines(
   ];
 }
 
-/** What is no plain word stands in quotes, without characters that change how the others look. */
+/** Quotes words that could be misread. */
 const quoted = (word: string): string =>
   /^[\p{L}\p{N}_./:=@%+,{}-]+$/u.test(word)
     ? word
@@ -289,7 +280,7 @@ export const questionOf = ({ target, unlikeRecording }: Scenario, reach: Reach):
   ...(unlikeRecording !== undefined && { unlikeRecording }),
 });
 
-/** Of a hub that sends its clients to other hosts: these get what it would. */
+/** Hosts of redirects get what the hub would. */
 export function redirectQuestion(
   scenario: Scenario,
   context: ReachContext,

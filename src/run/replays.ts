@@ -1,4 +1,4 @@
-/** Replays of recordings, in a bundle of its own: loaded by runs whose scenario has one, and to make such a scenario. */
+/** Replays of recordings: a bundle of its own. */
 import { ExpectedError } from '../base/expectedError';
 import { maxSources } from '../base/message';
 import { services } from '../base/serviceTraits';
@@ -11,13 +11,9 @@ import type { TargetContext } from '../targets/target';
 import { callsOf, sessionStepsOf } from '../usecases/sessionSteps';
 import { isReplay } from './scenarioFile';
 
-/** A scenario whose recordings are read. */
 export interface Replays {
-  /** With what is counted, and how long it takes, among the parameters. */
   readonly scenario: Scenario;
-  /** The plan of that scenario with what is sent when. */
   readonly withTracks: (plan: Plan) => Plan;
-  /** What people should know before it runs. */
   readonly notes: readonly string[];
 }
 
@@ -61,7 +57,6 @@ export async function openReplays(
   };
 }
 
-/** Where connections or time do not fit to the recording. */
 function fitNotes(
   { connections, entries, warmupMs, singleStepDurationMs }: Scenario,
   { lengthMs, steps, tracks: { clients, itemsOf } }: OpenedReplay,
@@ -72,7 +67,7 @@ function fitNotes(
   if (entries.length === 1) notes.push(...clientNotes(connections, clients, t));
   const heard = callsOf(sessionStepsOf({ steps })).filter(({ step }) => step.kind === 'on').length;
   const times = Math.floor(connections / clients);
-  // Items of streams come to their caller alone.
+  // Items of streams reach their caller alone.
   if (times > 1 && heard > new Set(itemsOf.filter((number) => number >= 0)).size)
     notes.push(
       t(
@@ -100,7 +95,6 @@ function fitNotes(
   return notes;
 }
 
-/** Of which clients more or less is replayed than of others. */
 function clientNotes(connections: number, clients: number, t: Translate): string[] {
   const rest = connections % clients;
   if (rest === 0) return [];
@@ -130,7 +124,7 @@ function clientNotes(connections: number, clients: number, t: Translate): string
   ];
 }
 
-/** Each call of each connection has counts of its own. @throws ExpectedError `replay-connections` */
+/** Each call of each connection is a source. @throws ExpectedError `replay-connections` */
 function refuseTooMany({ connections, entries }: Scenario): void {
   const calls = entries.reduce(
     (sum, { parameters }) => sum + callsOf(sessionStepsOf(parameters)).length,

@@ -43,16 +43,12 @@ import { hostsOf, mapTargetTexts } from '../scenario/target/targetKinds';
 import type { TargetContext } from '../targets/target';
 import { refuseReplays } from './scenarioFile';
 
-/** What goes to a cluster of a scenario that runs there. */
-
 export interface ClusterWishes {
   readonly namespace?: string | undefined;
   readonly context?: string | undefined;
-  /** Program to use; absent: the one on the path. */
   readonly kubectl?: string | undefined;
   readonly image: string;
   readonly busImage: string;
-  /** The user's own Secret, whose keys become environment variables. */
   readonly secret?: string | undefined;
 }
 
@@ -63,7 +59,7 @@ export interface ScenarioForCluster {
   readonly text: string;
   readonly overrides: readonly Override[];
   readonly keepGoing?: boolean;
-  /** Time for agents to come, and silence after which one is lost; absent: as the coordinator has it. */
+  /** Absent: the coordinator's defaults. */
   readonly joinWithinMs?: number | undefined;
   readonly agentTimeoutMs?: number | undefined;
 }
@@ -72,7 +68,7 @@ export interface ClusterParts {
   readonly context: Pick<TargetContext, 'reference' | 'readFile'>;
   readonly workerScript: string;
   readonly notRunnable: (scenario: Scenario) => string | undefined;
-  /** Goes on after `set it` where a value is missing: the other ways to give it. */
+  /** Continues `set it`: other ways to give a value. */
   readonly otherwise?: (variable: string) => string;
 }
 
@@ -128,7 +124,7 @@ const coordinatorFlags = ({
   ...(agentTimeoutMs === undefined ? [] : ['--agent-timeout', `${agentTimeoutMs}ms`]),
 ];
 
-/** Names of the machines that agents connect to. */
+/** Hosts that agents connect to. */
 export function targetHosts(
   target: Scenario['target'],
   { reference }: Pick<TargetContext, 'reference'>,
@@ -137,7 +133,6 @@ export function targetHosts(
   return hostsOf(mapTargetTexts(target, (text) => resolveReferences(text, reference).text));
 }
 
-/** More fits into no cluster. */
 const mostRowBytes = 1024 * 1024;
 
 const inSecretWords = 'The value goes into a Secret of the run.';
@@ -152,7 +147,6 @@ function clusterProblem(
   return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
 }
 
-/** Variables that agents let the run have. */
 const environmentOf = (texts: readonly string[]): string[] => [
   ...new Set(
     texts
@@ -162,7 +156,7 @@ const environmentOf = (texts: readonly string[]): string[] => [
   ),
 ];
 
-/** Values of references, by the environment variables that hold them. @throws ExpectedError `cluster` for one without a value */
+/** Values of references by environment variable. @throws ExpectedError `missing-reference` */
 function secretsOf(
   texts: readonly string[],
   { context: { reference }, otherwise }: Pick<ClusterParts, 'context' | 'otherwise'>,
@@ -188,20 +182,18 @@ const missingWords = (kind: 'env' | 'secret', name: string): string =>
 const plannedS = ({ connections, arrivingRate, steps, search }: Plan): number =>
   steps.reduce(
     (sum, step) => sum + (step.warmupMs + step.measureMs + step.drainMs) / 1000,
-    // The first step of a search is run whatever it takes.
     connections / Math.max(1, arrivingRate) + (search?.budgetMs ?? 0) / 1000,
   );
 
 export interface ClusterShell extends ViewShell {
-  /** What goes on, or keeps pods from starting, until the run begins; in the language of `t`. */
+  /** Progress, and troubles of pods, until the run begins. */
   readonly progress: (text: string) => void;
-  /** Aborted by who wants the run no more, with what is to be thrown. */
+  /** Aborted to drop the run, with the error to throw. */
   readonly leaving: AbortSignal;
-  /** Aborted by who wants it to end in order; as `leaving` before its coordinator is there. */
+  /** Aborted for an orderly end; like `leaving` before the run begins. */
   readonly stopping?: AbortSignal;
-  /** How the advice of its sentences is followed there. */
   readonly words: ClusterWords;
-  /** What becomes the ending of the result then; absent: `interrupted`. */
+  /** Ending of a stopped result; absent: `interrupted`. */
   readonly stopReason?: StopReason;
 }
 
@@ -211,8 +203,8 @@ const againMs = 1000;
 const lookEveryMs = 2000;
 
 /**
- * Runs a scenario in a cluster, shows it here, keeps its result here, and leaves nothing there.
- * @throws ExpectedError for what keeps it from starting, `run-failed`, `run-lost`; what `leaving` was aborted with
+ * Runs a scenario in a cluster, shows it and stores its result here, and leaves nothing there.
+ * @throws ExpectedError for what keeps it from starting, `run-failed`, `run-lost`; the reason of `leaving`
  */
 export async function runInCluster(
   given: ClusterRun,
@@ -226,7 +218,6 @@ export async function runInCluster(
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl, words: shell.words });
   shell.progress(t('Checking whether the run can start in the cluster.'));
   const looking = checkBeforeRun(kubectl, wishes.namespace, given);
-  // Who leaves does not wait for a cluster that does not answer.
   for (const warning of await Promise.race([looking, rejecting(early)]))
     shell.say('warning', warning);
   shell.progress(t('Making the bus of the run in the cluster.'));
@@ -255,7 +246,7 @@ export async function runInCluster(
       const there = { ...seen, leaving, early, stopReason: shell.stopReason ?? 'interrupted' };
       return await whenThere(bus, given.run, request, there, parts);
     } catch (error) {
-      // It has ended before it began: why pods are missing, the coordinator cannot know.
+      // It ended before it began: the coordinator does not know why pods are missing.
       if (!isOver(error) || begun.signal.aborted) throw error;
       const why = await troubles().catch(() => []);
       if (why.length === 0) throw error;
@@ -269,18 +260,16 @@ export async function runInCluster(
   }
 }
 
-/** A run that goes on in a cluster already. */
 interface GoingRun {
   readonly run: string;
-  /** Of its bus; absent: it is read from the Secret of the run, which needs the right to. */
+  /** Key of its bus; absent: read from its Secret, which needs that right. */
   readonly key?: string | undefined;
-  /** It was started from here, and is removed at its end; absent: it is left as it is. */
   readonly isOwn?: boolean;
 }
 
 /**
- * Shows a run of a cluster from its begin, whoever has started it, and keeps its result here.
- * @throws ExpectedError `run-missing`, `run-failed`, `run-lost`, `cluster-…`; what `leaving` was aborted with
+ * Shows a run of a cluster from its start and stores its result here.
+ * @throws ExpectedError `run-missing`, `run-failed`, `run-lost`, `cluster-…`; the reason of `leaving`
  */
 export async function attachInCluster(
   { run, key, isOwn = false }: GoingRun,
@@ -299,7 +288,6 @@ export async function attachInCluster(
     throw error;
   });
   let bus: Bus | undefined;
-  // Who turns away before there is something to see leaves it as it is.
   let isDone = false;
   const begun = (viewed: ViewedRun): void => {
     isDone = true;
@@ -321,12 +309,11 @@ export async function attachInCluster(
 
 interface ThereShell extends ViewShell {
   readonly leaving: AbortSignal;
-  /** Aborted also by who wants the run to end in order. */
   readonly early: AbortSignal;
   readonly stopReason: StopReason;
 }
 
-/** Its log is there as soon as the coordinator is. */
+/** Waits for the run's log, which comes with the coordinator. */
 async function whenThere(
   bus: Bus,
   run: string,
@@ -344,7 +331,6 @@ async function whenThere(
       inBackground(askToStop(ask, early, until));
       return await viewSession({ bus, run, left: rejecting(leaving) }, request, shell, parts);
     } catch (error) {
-      // It ends without a result when it has not begun.
       if (isOver(error)) early.throwIfAborted();
       const isEarly = error instanceof ExpectedError && error.code === 'run-missing';
       if (!isEarly) throw error;
@@ -361,7 +347,7 @@ async function whenThere(
   }
 }
 
-/** Asks the coordinator to end the run in order once it is wanted, until it has answered. */
+/** Once `wanted`, asks the coordinator for an orderly end until it answers. */
 async function askToStop(
   ask: () => Promise<string | undefined>,
   wanted: AbortSignal,
@@ -375,7 +361,7 @@ async function askToStop(
   }
 }
 
-/** Says each trouble of a pod once, for as long as it lasts. */
+/** Reports each new trouble of a pod. */
 async function sayTroubles(
   troublesNow: () => Promise<string[]>,
   until: AbortSignal,
@@ -396,7 +382,7 @@ async function sayTroubles(
 const leftNothing = (run: string, t: Translate): string =>
   t('Run {0} has left nothing in the cluster.', run);
 
-/** What is still there is no reason to lose the result. */
+/** Failing to remove does not lose the result. */
 async function removed(
   remove: () => Promise<void>,
   run: string,

@@ -16,7 +16,7 @@ import type { writeCounterFile } from '../results/counters/counterFile';
 import { describeFileError, type ResultFolder } from '../results/resultFolder';
 import type { Observer } from './observe/openObserver';
 
-/** {@link prepareRun} leads from a scenario to an open target, and this from its start to its stored result. */
+/** Starts a prepared run. */
 export async function runSession(
   prepared: PreparedRun,
   shell: Pick<Shell, 'say' | 't'>,
@@ -37,19 +37,16 @@ export async function runSession(
   }
 }
 
-/** From its first connection to its stored result. */
+/** A run from its first connection to its stored result. */
 export class RunSession {
-  /** Path of the result folder; another one when the result has to go elsewhere. */
   folder: string;
-  /** Settles when the result is stored, as far as it can be, and the target closed. */
+  /** Settles when the result is stored and the target closed. */
   readonly finished: Promise<FinishedRun>;
   private readonly store: SnapshotStore;
   private readonly endEmitter = new Emitter<void>();
   private readonly resultEmitter = new Emitter<Result>();
   readonly onSnapshot: Event<Snapshot>;
-  /** The load is over; what comes is the result. */
   readonly onEnd = this.endEmitter.event;
-  /** The result is stored, as far as it can be. */
   readonly onResult = this.resultEmitter.event;
 
   constructor(
@@ -69,7 +66,7 @@ export class RunSession {
     return this.store.all;
   }
 
-  /** Ends the run in order; what was measured is kept. A second call closes at once. */
+  /** Ends in order; a second call closes at once. */
   stop(reason: StopReason): void {
     this.running.stop(reason);
   }
@@ -97,7 +94,7 @@ export class RunSession {
   }
 }
 
-/** The run's own times, moved so that they begin with the start that its folder is named by. */
+/** Times of the run, moved to the start that names its folder. */
 function timesFrom(
   start: Date,
   { startedAt, endedAt }: Pick<RunSummary, 'startedAt' | 'endedAt'>,
@@ -109,13 +106,11 @@ function timesFrom(
   };
 }
 
-/** With what was last read of the server, where something is. */
 function withObserved(snapshot: Snapshot, observer: Observer | undefined): Snapshot {
   const observed = observer?.values() ?? {};
   return Object.keys(observed).length === 0 ? snapshot : { ...snapshot, observed };
 }
 
-/** All that was seen, when the run is over; undefined where nothing was to be. */
 async function observedOver(
   snapshots: readonly Snapshot[],
   observer: Observer | undefined,
@@ -126,16 +121,16 @@ async function observedOver(
   return summarizeObserved(snapshots, observer?.problems(), late, from.getTime());
 }
 
-/** A minute of snapshots, which repeat their names, has 80 KB as text and some 10 KB as this, and takes half a millisecond. */
+/** A minute of snapshots: 80 KB of text, 10 KB packed, in half a millisecond. */
 export const deflated: TextCompression = {
-  // Copied: what zlib gives back stands in 16 KB of memory, however short it is.
+  // Copied: zlib's buffer has 16 KB however short its content.
   pack: (text) => Uint8Array.from(deflateRawSync(text, { level: 1 })),
   unpack: (packed) => inflateRawSync(packed).toString('utf8'),
 };
 
-/** What is measured of a run, from the first snapshot to the last: shown, and kept in its folder. */
+/** Snapshots of a run: shown and stored. */
 export class SnapshotStore {
-  /** For as long as the run lasts, of which it is the only part that grows. */
+  /** The only part of a run that grows. */
   private readonly held = new SnapshotHistory(deflated);
   private readonly emitter = new Emitter<Snapshot>();
   readonly onSnapshot = this.emitter.event;
@@ -161,7 +156,6 @@ export class SnapshotStore {
     this.problem = problem;
   }
 
-  /** With what was observed of the server meanwhile. */
   async observed(result: Result): Promise<Result> {
     const observed = await observedOver(this.all, this.observer, result);
     return observed ? { ...result, observed } : result;
@@ -170,7 +164,6 @@ export class SnapshotStore {
 
 export interface FinishedRun {
   readonly result: Result;
-  /** Folder of the result; undefined when it could be written nowhere. */
   readonly folder: string | undefined;
 }
 
@@ -181,7 +174,6 @@ interface MeasuredRun {
   readonly snapshots: SnapshotStore;
 }
 
-/** From what was measured to the files that are left of it, with what a comparison with the baseline says. */
 export async function keepResult(
   measured: Result,
   run: MeasuredRun,
@@ -195,7 +187,6 @@ export async function keepResult(
   return finished;
 }
 
-/** With what a comparison with the baseline says, where one was asked for. */
 async function compared(result: Result, { baseline }: RunRequest): Promise<Result> {
   if (baseline === undefined) return result;
   const { compareResults } = await import(
@@ -204,7 +195,7 @@ async function compared(result: Result, { baseline }: RunRequest): Promise<Resul
   return { ...result, baseline: compareResults(baseline.result, result, baseline) };
 }
 
-/** A search on a known size is kept for the runs to come. */
+/** A search on a known size calibrates later runs. */
 async function calibrate(
   result: Result,
   { title }: RunRequest,
@@ -223,14 +214,13 @@ async function calibrate(
   }
 }
 
-/** Writes the result; where its folder is gone or full, all that was measured goes to a new one. */
+/** Where the folder is gone or full, everything goes to a new one. */
 async function store(
   result: Result,
   { folder, request, startedAt, snapshots }: MeasuredRun,
   shell: Pick<Shell, 'say' | 't'>,
   counters: typeof writeCounterFile,
 ): Promise<FinishedRun> {
-  /** False when it cannot be written. */
   const write = async (to: ResultFolder, what: Result): Promise<boolean> => {
     if (!(await to.writeResult(what))) return false;
     await counters(to.path, what, (message) => shell.say('warning', message));

@@ -45,7 +45,7 @@ export function loadWords(scenario: Scenario, t: Translate = english): string {
 const openedWords = ({ connections }: Scenario): Words =>
   sentence(connections === 1 ? '{0} connection' : '{0} connections', formatCount(connections));
 
-/** `1,900 connections in 3 steps`, `… in 2 stages of up to 500 senders`; without them for one usual step. */
+/** `1,900 connections in 3 steps`, `… in 2 stages of up to 500 senders`. */
 function connectionWords(scenario: Scenario): Words {
   const { stages } = scenario;
   const opened = openedWords(scenario);
@@ -63,7 +63,6 @@ function connectionWords(scenario: Scenario): Words {
 
 function repeatWords(scenario: Scenario): Words[] {
   const repeats = repeatCount(scenario);
-  // Results of others may have anything in its place.
   const isRepeated = Number.isInteger(repeats) && repeats > 1;
   return isRepeated ? [sentence('repeated {0} times', formatCount(repeats))] : [];
 }
@@ -83,7 +82,6 @@ function entryWords({ name, parameters }: ScenarioEntry, connections: number): W
       ...[name, path.basename(recording).slice(0, 60), String(Number(speed))],
     );
   if (parameters['steps'] !== undefined) {
-    // The mean where some are chosen.
     const calls = Math.max(1, Math.round(callsEachInterval(parameters)));
     const each = sentence(calls === 1 ? '{0} call' : '{0} calls', formatCount(calls));
     words.push(intervalWords(each, intervalMsOf(parameters)));
@@ -114,7 +112,7 @@ type Driven = Pick<
 > &
   Partial<Pick<Scenario, 'connectionType'>>;
 
-/** That it was no service, and {@link howWords}; empty when there is nothing to say. */
+/** The emulator or embedded hub, and {@link howWords}; may be empty. */
 export function marksOf(
   scenario: Driven & Pick<Scenario, 'service'>,
   target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },
@@ -127,11 +125,8 @@ export function marksOf(
 }
 
 /**
- * How a run is driven, as far as that is not the usual way: `over LongPolling, messagepack`. Empty for
- * WebSockets, JSON, our own client, the dialect recordLatency and open pacing. Values of a stored file
- * may be anything; what is not known is not said.
- *
- * @param dialect the one that is spoken; absent: that of the scenario
+ * `over LongPolling, messagepack`: what is unusual; empty for WebSockets, JSON, our own client, recordLatency and open pacing.
+ * Unknown values of a stored file are not repeated.
  */
 export function howWords(
   scenario: Driven,
@@ -139,7 +134,7 @@ export function howWords(
   texts: HowTexts = howTexts,
 ): string {
   const { transport, driver, pacing, agents = 1 } = scenario;
-  // ASP.NET SignalR has no other, whatever the file asks for.
+  // ASP.NET SignalR has JSON only.
   const protocol = scenario.connectionType === 'AspNet' ? 'json' : scenario.protocol;
   const ways: readonly string[] = [transport, protocol, driver, dialect, pacing];
   const said = (Object.keys(howTexts) as (keyof HowTexts)[]).filter((way) => ways.includes(way));
@@ -148,7 +143,7 @@ export function howWords(
   return words.join(', ');
 }
 
-/** `0:12`, `9:59`, `12 m`, `3 h`: the measuring time a step has left. */
+/** `0:12`, `12 m`, `3 h`: measuring time left. */
 export function timeLeft({ elapsedS, totalS }: Pick<StepProgress, 'elapsedS' | 'totalS'>): string {
   const seconds = Math.max(0, Math.round(totalS - elapsedS));
   if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
@@ -162,13 +157,11 @@ export function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Samples come once a second, and the last one as connections begin to close. */
 const usualGapMs = 2000;
 
-/** Has a hundred lines of most runs; where it has no whole one, the file is read from its begin. */
 const tailBytes = 128 * 1024;
 
-/** That samples end before the run did, in a sentence; undefined when they do not. `last` is the last of them. */
+/** That samples end before the run; undefined when they do not. */
 export function samplesEndWords(
   { startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>,
   { atMs, phase }: Pick<Snapshot, 'atMs' | 'phase'>,
@@ -179,7 +172,7 @@ export function samplesEndWords(
   return `The samples end at ${clock(Math.max(0, atMs / 1000))} of ${clock(endMs / 1000)}: the rest of the file is missing or damaged.`;
 }
 
-/** The same for a stored run; none for one that was interrupted, of which nobody knows the end, or has no samples at all. */
+/** The same for a stored run. */
 export async function samplesProblem(run: StoredRun): Promise<string | undefined> {
   if (run.kind === 'interrupted') return undefined;
   const file = path.join(runFolder(run), samplesFile);
@@ -193,7 +186,6 @@ async function lastOf(file: string, mostBytes?: number): Promise<Snapshot | unde
   return last;
 }
 
-/** Of the last step. */
 interface LoadNumbers {
   readonly connections: number;
   readonly inPerSecond: number;
@@ -204,7 +196,6 @@ interface LoadNumbers {
 
 export function loadNumbers(given: Scenario): LoadNumbers {
   const { search } = given;
-  // What is asked about is the highest load that a search may come to.
   const scenario = search === undefined ? given : scenarioAtSearchValue(given, search.to);
   const steps = stepsOf(scenario);
   const last = steps.at(-1);

@@ -9,7 +9,7 @@ import { describeFileError } from '../results/resultFolder';
 
 const inputName = '<stdin>';
 
-/** A scenario file as it is named on a command line: its name for messages, and its text. */
+/** A scenario named on a command line. */
 export async function namedScenario(
   file: string,
   input: () => AsyncIterable<Uint8Array>,
@@ -37,14 +37,12 @@ export async function namedScenario(
   return { name: inputName, text: textOf(inputName, Buffer.concat(parts)) };
 }
 
-/** The scenario parser, as far as shells use it. */
 export type ScenarioParser = (
   text: string,
   options?: { readonly overrides?: readonly Override[] },
 ) => { readonly scenario?: Scenario; readonly problems: readonly Problem[] };
 
 interface ScenarioText {
-  /** File name, for messages. */
   readonly title: string;
   readonly text: string;
   readonly overrides: readonly Override[];
@@ -52,10 +50,9 @@ interface ScenarioText {
 
 /**
  * The scenario of a text without errors.
- *
- * @param list shows all problems; without it the first error is part of what is thrown
- * @param alsoWrong what else a person should know when there are errors to correct
- * @throws ExpectedError `scenario-problems` when there is nothing to work with
+ * @param list gets all problems; without it the first error is thrown
+ * @param alsoWrong what else to say when there are errors
+ * @throws ExpectedError `scenario-problems`
  */
 export async function readScenario(
   { title, text, overrides }: ScenarioText,
@@ -91,7 +88,7 @@ function errorCounts(title: string, errors: readonly Problem[]): string {
 
 export const isReplay = ({ name }: Pick<ScenarioEntry, 'name'>): boolean => name === 'replay';
 
-/** What is sent stays on one machine; that it stays in one process, the plan sees to. @throws ExpectedError `replay-agents` */
+/** A replay runs in one process. @throws ExpectedError `replay-agents` */
 export function refuseReplays({ entries }: Pick<Scenario, 'entries'>): void {
   if (!entries.some(isReplay)) return;
   throw new ExpectedError(
@@ -100,11 +97,11 @@ export function refuseReplays({ entries }: Pick<Scenario, 'entries'>): void {
   );
 }
 
-/** How the first line of every recording begins, and the names of those that nobody has renamed end. */
+/** Start of every recording, and the usual end of its name. */
 const firstBytes = '{"schema":"signalr-bench-recording/';
 const ending = '.recording.jsonl';
 
-/** By its name, or its first bytes; false for what cannot be read. */
+/** By name or first bytes; false for what cannot be read. */
 export async function isRecording(file: string): Promise<boolean> {
   if (file.endsWith(ending)) return true;
   try {
@@ -123,15 +120,14 @@ export async function isRecording(file: string): Promise<boolean> {
 const mostBytes = 1024 * 1024;
 const mostScenarioBytes = 2 * mostBytes;
 
-/** Without byte order mark. @throws ExpectedError `scenario-file` when it is missing, a folder, too large or no text */
+/** Without byte order mark. @throws ExpectedError `scenario-file` */
 const readScenarioFile = (file: string): Promise<string> =>
   readText(file, mostScenarioBytes, () => open(file, 'r'));
 
-/** The same of one that a scenario names, relative to its folder. @throws as {@link readScenarioFile} and `openInFolder` */
+/** Of a file that a scenario names. @throws as {@link readScenarioFile} and `openNamed` */
 export const readNamedFile = (folder: string, name: string, most = mostBytes): Promise<string> =>
   readText(path.resolve(folder, name), most, () => openInFolder(folder, name));
 
-/** Without byte order mark. @throws ExpectedError `scenario-file` */
 function textOf(file: string, bytes: Uint8Array): string {
   if (isUtf16(bytes)) throw notReadable(file, 'it is UTF-16 text. Save it as UTF-8');
   if (bytes.includes(0)) throw notReadable(file, 'it is a binary file, not YAML text');
@@ -143,7 +139,6 @@ function textOf(file: string, bytes: Uint8Array): string {
   }
 }
 
-/** The first line that is not UTF-8. */
 function wrongLine(bytes: Uint8Array): number {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
@@ -160,7 +155,7 @@ function wrongLine(bytes: Uint8Array): number {
   return line;
 }
 
-/** By its byte order mark, or because it begins with a letter of ASCII in two bytes, as Windows PowerShell 5 writes. */
+/** By its byte order mark, or a first ASCII letter in two bytes, as Windows PowerShell 5 writes. */
 function isUtf16(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -179,7 +174,7 @@ async function readText(
   try {
     const handle = await opening();
     try {
-      // One byte more than allowed: a file that is too large shows, even where sizes are unknown.
+      // One byte more than allowed shows a file that is too large.
       let buffer = Buffer.alloc(Math.min(most, mostBytes) + 1);
       let length = 0;
       for (;;) {

@@ -1,4 +1,4 @@
-/** One machine's share of a run: takes a place, makes the plan, and leads its worker threads as the coordinator says. */
+/** An agent's share of one run: it takes a place, builds the plan, and leads its workers as the coordinator says. */
 import { inBackground, type Disposable } from '../../base/async';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -42,7 +42,6 @@ import {
   usualSilenceMs,
 } from '../messages';
 
-/** What an agent works with; tests put fakes in its place. */
 export interface AgentParts {
   /** @throws ExpectedError when the scenario has errors */
   readonly scenarioOf: (order: RunOrder) => Promise<Scenario>;
@@ -52,11 +51,10 @@ export interface AgentParts {
   readonly startWorkers: (share: AgentShare, listener: WorkerListener) => AgentWorkers;
 }
 
-/** What the workers of one agent start with. */
 interface AgentShare {
   readonly plan: Plan;
   readonly target: OpenTarget;
-  /** From 0. */
+  /** Index from 0. */
   readonly agent: number;
   /** Zero of the run on this machine's clock, microseconds. */
   readonly originUs: number;
@@ -66,10 +64,7 @@ export interface AgentWorkers extends WorkerHost {
   order(order: ToWorker | ClockOrder): void;
 }
 
-/**
- * How an agent's run ended. `done`: in order. `fenced`: every place was taken. `refused`: it may not take part.
- * `failed`: it could not go on. `alone`: nothing was heard any more. `left`: somebody asked it to leave.
- */
+/** `fenced`: every place was taken. `refused`: it may not take part. `alone`: the coordinator was silent. `left`: it was asked to. */
 export interface AgentEnding {
   readonly kind: 'done' | 'fenced' | 'refused' | 'failed' | 'alone' | 'left';
   readonly text?: string;
@@ -78,24 +73,22 @@ export interface AgentEnding {
 interface AgentOptions {
   /** Absent: the first run that has room. */
   readonly run?: string | undefined;
-  /** Name of the machine in its cluster. */
   readonly node?: string | undefined;
   readonly say: (text: string) => void;
-  /** Ends the agent; its reason is said to the coordinator. */
   readonly leave: AbortSignal;
-  /** Time without a word of the coordinator after which it stops sending. */
+  /** Silence of the coordinator after which the agent stops sending. */
   readonly silenceMs?: number;
 }
 
 const askEveryMs = 1000;
 const beatEveryMs = 500;
-/** What it measured is offered to a bus that is away for so long after its end. */
+/** Time to hand in the last reports to a bus that is away. */
 const lastWordsMs = 5 * 60_000;
 const leavingWordsMs = 10_000;
-/** From its last word on the bus until the coordinator says that it has it; the bus may lose it meanwhile. */
+/** Time for the coordinator to confirm the last report: a bus that restarts may have lost it. */
 const takenWithinMs = 10_000;
 const closeMs = 3000;
-/** Numbers of a report that goes with the sample after it; one that is longer goes by itself. */
+/** Longer membership reports are sent alone, shorter ones with the next sample. */
 const mostHeld = 3000;
 
 /** Waits for a run and works for it to its end. @throws ExpectedError `agent-refused`, `run-id` */
@@ -152,7 +145,7 @@ interface Place {
 
 class Agent {
   private readonly outbox: Outbox;
-  /** One after the other: an order may have to wait for the plan. */
+  /** In order: the first one waits for the plan. */
   private working = Promise.resolve();
   private readonly orders = new InOrder<LeadMessage>((order) => {
     this.working = this.working
@@ -162,7 +155,6 @@ class Agent {
   private isReading = false;
   private readonly clock = machineClock();
   private workers: AgentWorkers | undefined;
-  /** Of each worker what has moved, until its sample is there. */
   private readonly held = new Map<number, FactOf<'moved'>>();
   private target: OpenTarget | undefined;
   private hider: SecretHider | undefined;
@@ -188,7 +180,7 @@ class Agent {
       return { open: this.workers?.takingPart() ?? 0, cpuUs: user + system };
     };
     const lost = (): void => this.over({ kind: 'alone', text: 'the bus took nothing any more' });
-    // The coordinator may have other keys, and would not know them in a text.
+    // The coordinator may not know these secrets, and could not hide them.
     const hide = (text: string): string => this.hider?.hide(text) ?? text;
     this.outbox = new Outbox(bus, `${subjects.facts}.${agent}`, epoch, { now, lost, hide });
   }
@@ -220,12 +212,11 @@ class Agent {
       this.subscriptions.push(alive, hearing);
       this.timer = setInterval(() => this.beat(), beatEveryMs);
       const ending = await this.ended;
-      // The run did not start: there is nothing to report, and its log may be gone.
+      // The run never started: there is nothing to report, and its log may be gone.
       if (ending.kind === 'done' && this.workers === undefined) return ending;
       if (ending.kind === 'left') this.outbox.put({ leaving: ending.text ?? '' });
       await this.stopSending();
       if (ending.kind !== 'alone') this.outbox.put({ final: true });
-      // Where nothing was measured, the log of the run may be gone by now.
       const isShort = ending.kind === 'left' || this.workers === undefined;
       await this.outbox.empty(isShort ? leavingWordsMs : lastWordsMs);
       if (ending.kind !== 'alone') await this.outbox.allTaken(takenWithinMs);
@@ -246,12 +237,11 @@ class Agent {
     if (numbered !== undefined) this.orders.add(numbered.number, numbered.order);
   }
 
-  /** Those that were given before this agent came, or while its link was away. */
   private async readOrders(last: number): Promise<void> {
     const { log, lead } = this.place.subjects;
     if (this.isReading) return;
     this.isReading = true;
-    // What the bus cannot say is asked for again with the next sign of life.
+    // A failed read is tried again at the next sign of life.
     for (let read = this.orders.taken; read < last; read = Math.max(read + 1, this.orders.taken)) {
       const text = await this.bus.read(log, `${lead}.${read + 1}`);
       if (text === undefined) break;
@@ -266,7 +256,6 @@ class Agent {
     else this.workers?.order(message);
   }
 
-  /** @throws ExpectedError for what keeps it from taking part */
   private async start(order: RunOrder): Promise<void> {
     if (this.workers !== undefined) return;
     const { bus, parts, place } = this;
@@ -302,7 +291,7 @@ class Agent {
       },
       lost: (_worker, error) => this.fail(error),
     });
-    // Each agent signs in by itself: what lets it in goes over no bus.
+    // Each agent signs in by itself: no pass goes over the bus.
     const { passes } = this.target;
     if (passes !== undefined)
       this.subscriptions.push(
@@ -310,7 +299,6 @@ class Agent {
       );
   }
 
-  /** What has moved and the sample that follows it go as one. */
   private report(worker: number, fact: FromWorker): void {
     const { held, outbox } = this;
     const before = held.get(worker);
@@ -326,7 +314,6 @@ class Agent {
     else outbox.put({ worker, fact: this.withClock(fact) });
   }
 
-  /** Workers do not know how far their clock may be off. */
   private withClock(fact: FromWorker): FromWorker {
     const { reference } = this;
     if (fact.type !== 'sampled' || reference === undefined) return fact;
@@ -341,7 +328,6 @@ class Agent {
     this.over({ kind: isInput ? 'refused' : 'failed', text });
   }
 
-  /** What was measured up to now is reported. */
   private async stopSending(): Promise<void> {
     const { workers } = this;
     if (workers === undefined) return;
@@ -369,23 +355,19 @@ class Agent {
   }
 }
 
-/** What the bus has not acknowledged is kept so long and no longer. */
+/** Reports that the bus does not acknowledge are kept this long. */
 const keptMs = 10 * 60_000;
-/** Facts that may be on their way to the bus at once. */
 const inFlight = 32;
-/** What the coordinator has not taken so long after the bus had it may be lost, with the file of the bus. */
+/** Reports without confirmation for so long may be lost: they are sent again. */
 const againMs = 5000;
 
 interface AboutFacts {
-  /** Goes along with each. */
   readonly now: () => Pick<NumberedFact, 'open' | 'cpuUs'>;
-  /** Called once, when facts were given up: the run cannot be complete any more. */
   readonly lost: () => void;
-  /** Takes out what must not leave the machine. */
   readonly hide: (text: string) => string;
 }
 
-/** Facts on their way to the coordinator: numbered, and kept until it has taken them. */
+/** Numbered reports on their way to the coordinator, kept until it has them. */
 export class Outbox extends LogWriter {
   constructor(
     bus: Bus,
@@ -403,7 +385,6 @@ export class Outbox extends LogWriter {
     }, true);
   }
 
-  /** The coordinator has all up to this one, and lacks what was acknowledged long before. */
   override taken(number: number): void {
     super.taken(number);
     this.again(againMs);

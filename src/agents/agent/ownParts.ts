@@ -14,9 +14,7 @@ import type { Bus } from '../bus/bus';
 import { dialectOf, type RunOrder } from '../messages';
 import type { AgentParts } from './agent';
 
-/** What a shell gives to an agent: its own parser, targets and scripts. */
 interface AgentShell {
-  /** @throws ExpectedError when the scenario has errors */
   readonly parse: (text: string, overrides: readonly Override[]) => Promise<Scenario>;
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly environment: (name: string) => string | undefined;
@@ -26,15 +24,13 @@ interface AgentShell {
   readonly serverScript: string;
 }
 
-/** What who starts an agent lets runs have: whoever may write to the bus gives it scenarios. */
+/** What an agent lets runs have: whoever can write to the bus sends it scenarios. */
 interface AgentLimits {
-  /** Names of environment variables beside those of secrets. */
   readonly env: readonly string[];
-  /** Hosts beyond this machine that may get load; none: any. */
+  /** Hosts beyond this machine that may get load; empty: any. */
   readonly targets: readonly string[];
 }
 
-/** An agent with worker threads of its own. */
 export function ownParts(shell: AgentShell): AgentParts {
   const readFile =
     ({ files }: RunOrder) =>
@@ -65,7 +61,6 @@ export function ownParts(shell: AgentShell): AgentParts {
   };
 }
 
-/** As many variables as a message names. */
 const mostNames = 5;
 
 function refusal(names: readonly string[], hasUsers: boolean): ExpectedError {
@@ -83,7 +78,7 @@ const openBus =
   'the bus has no users: whoever reaches it could take what this agent knows. Give the bus users or a token, as docs/machines.md says';
 
 /**
- * Opens a target with no more of this machine than runs may have; says no value of it.
+ * Opens a target with only the values that runs may have; no message holds one.
  * @throws ExpectedError `agent-environment`, and as a target does
  */
 async function openWithin(

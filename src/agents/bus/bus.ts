@@ -2,43 +2,31 @@ import { type Disposable, inBackground } from '../../base/async';
 import { Changes, pause } from '../../engine/pause';
 
 /**
- * What agents and coordinator of a run speak over. Subjects are names with dots; values are text. Those of a run's *log*
- * are kept in the order in which they came until the log is removed: whoever comes later or was away reads them all.
+ * What agents and coordinator of a run talk over. Subjects are dotted names, values are text. A run's *log* keeps its values in
+ * order until it is removed, so that late readers get them all.
  */
 export interface Bus {
-  /** Whether there is a link to the bus now; it is made again by itself. */
   readonly isConnected: boolean;
-  /** By TLS. */
   readonly isEncrypted: boolean;
-  /** Whoever speaks on it has shown a key; else anybody who reaches it may give orders. */
+  /** Clients show a key; without users anybody who reaches the bus may give orders. */
   readonly hasUsers: boolean;
-  /** One answer to one question; undefined when none came in time. */
   ask(subject: string, value: string, withinMs: number): Promise<string | undefined>;
-  /** Answers questions; undefined leaves them unanswered. */
+  /** Undefined leaves the question unanswered. */
   answer(subject: string, reply: (value: string) => string | undefined): Disposable;
-  /** For whoever listens now; lost where nobody does. */
+  /** Lost where nobody listens now. */
   say(subject: string, value: string): void;
   hear(subject: string, heard: (value: string, subject: string) => void): Disposable;
-  /**
-   * Makes the log of a run, which holds all subjects below its name; nothing happens when there is one. A bus that comes
-   * back without it gets a new one, and `renewed` is called.
-   * @throws BusError
-   */
+  /** Creates the log of a run if there is none. `renewed` is called when a bus has come back without it. @throws BusError */
   openLog(name: string, renewed?: () => void): Promise<void>;
-  /** @throws BusError */
   hasLog(name: string): Promise<boolean>;
-  /** Removes the log; nothing happens when there is none. */
   removeLog(name: string): Promise<void>;
-  /**
-   * Keeps a value; one with an id that was kept before is not kept again. Settles when the bus has it.
-   * @throws BusError when it did not say so in time
-   */
+  /** Settles when the bus has it; a known id is ignored. @throws BusError when the bus did not say so in time */
   append(subject: string, value: string, id: string): Promise<void>;
-  /** Keeps a value where its subject has none; false when it has one. @throws BusError */
+  /** Stores the first value of a subject; false when it has one. @throws BusError */
   claim(subject: string, value: string): Promise<boolean>;
-  /** What the log has at a subject last; undefined where that is nothing, or the bus does not say. */
+  /** Last value of a subject; undefined where there is none, or the bus does not answer. */
   read(log: string, subject: string): Promise<string | undefined>;
-  /** All that the log has below a subject, and all that comes, in order. A log that was made anew is read from its begin. */
+  /** All values below a subject, then new ones, in order; a log that was made again is read from its start. */
   follow(log: string, subject: string, seen: Follower): Promise<Following>;
   close(): Promise<void>;
 }
@@ -46,11 +34,11 @@ export interface Bus {
 export type Follower = (value: string, subject: string) => void;
 
 export interface Following extends Disposable {
-  /** Reads on by a new reader from where it is: one may stall while values wait. */
+  /** Goes on with a new reader: one may stall while values wait. */
   again(): Promise<void>;
 }
 
-/** The bus could not be reached, refused something, or gave no answer in time; the message says what. */
+/** The bus could not be reached, refused something, or gave no answer in time. */
 export class BusError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -58,45 +46,38 @@ export class BusError extends Error {
   }
 }
 
-/** An address of a bus, as it may be shown. */
 export function withoutPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
 
 const retryMs = 500;
-/** Of what is kept, characters: a bus that is away must not take the machine's memory. */
+/** Characters: a bus that is away must not fill the memory. */
 const mostLength = 256 * 1024 * 1024;
 
 interface Entry {
   readonly number: number;
   readonly text: string;
-  /** Whether it is kept until it was taken. */
   readonly isKept: boolean;
-  /** When it was said, or last acknowledged, milliseconds. */
   readonly sinceMs: number;
 }
 
 interface LogWriterOptions {
-  /** Entries that may be on their way at once; with 1, the log has them in their order. */
+  /** Entries on their way at once; with 1 the log keeps their order. */
   readonly inFlight?: number;
-  /** Each entry has a subject of its own, which ends in its number; absent: all have one. */
+  /** Each entry gets a subject that ends in its number; absent: all share one. */
   readonly ownSubjects?: true;
-  /** What the bus has not acknowledged after so long is given up, and all that follows; absent: never. */
+  /** Entries without acknowledgement for so long are given up, with all that follow; absent: never. */
   readonly keptMs?: number;
-  /** Called once, when something was given up. */
   readonly lost?: () => void;
 }
 
 /**
- * Entries of one writer below one subject of a log: numbered from 1, and offered to the bus until it has them. Those that
- * are kept until they were taken can be put again, in case the bus has lost them; readers pass over what they have by the
- * number, see {@link InOrder}.
+ * Numbered entries of one writer, offered to the bus until it has them. Kept entries can be sent again, in case the bus has lost
+ * them; readers skip known numbers, see {@link InOrder}.
  */
 export class LogWriter {
-  /** Number of the last entry. */
   last = 0;
   private waiting: Entry[] = [];
-  /** Acknowledged by the bus, and not taken yet. */
   private readonly kept = new Map<number, Entry>();
   private length = 0;
   private sending = 0;
@@ -104,7 +85,7 @@ export class LogWriter {
   private isOver = false;
   private readonly changes = new Changes();
 
-  /** @param writer part of the ids of its messages: nobody else in the log has it */
+  /** @param writer unique in the log: part of the ids of its messages */
   constructor(
     private readonly bus: Pick<Bus, 'append'>,
     private readonly subject: string,
@@ -112,23 +93,23 @@ export class LogWriter {
     private readonly options: LogWriterOptions = {},
   ) {}
 
-  /** @param isKept until {@link LogWriter.taken} says that whoever reads it has it; else until the bus has it */
+  /** @param isKept until a reader has taken it; else until the bus has it */
   add(textOf: (number: number) => string, isKept: boolean): void {
     if (this.isOver) return;
     const number = (this.last += 1);
     this.offer({ number, text: textOf(number), isKept, sinceMs: performance.now() });
   }
 
-  /** Whoever reads has all up to this one. */
+  /** The reader has all entries up to this one. */
   taken(number: number): void {
-    // Nobody has what was not said yet: it would never be sent.
+    // A number from the future would keep entries from being sent.
     if (number > this.last) return;
     this.takenUpTo = Math.max(this.takenUpTo, number);
     for (const entry of this.kept.values()) if (entry.number <= number) this.drop(entry);
     this.changes.changed();
   }
 
-  /** Puts once more what the bus has had for so long and nobody has taken: it may have come back without it. */
+  /** Sends entries again that nobody has taken for so long: the bus may have lost them. */
   again(longerThanMs = 0): void {
     const sinceMs = performance.now();
     const untaken = [...this.kept.values()]
@@ -139,17 +120,14 @@ export class LogWriter {
     this.pump();
   }
 
-  /** Whether the bus has everything; settles when it has, or when the time is over. */
   empty(withinMs: number): Promise<boolean> {
     return this.until(() => this.waiting.length === 0 && this.sending === 0, withinMs);
   }
 
-  /** The same for whoever reads. */
   allTaken(withinMs: number): Promise<boolean> {
     return this.until(() => this.takenUpTo >= this.last, withinMs);
   }
 
-  /** Nothing more is offered. */
   stop(): void {
     this.isOver = true;
     this.waiting = [];
@@ -193,7 +171,7 @@ export class LogWriter {
     const { number, text, sinceMs } = entry;
     const { keptMs = Infinity, ownSubjects } = this.options;
     const subject = ownSubjects ? `${this.subject}.${number}` : this.subject;
-    // Where whoever reads has it, the log may be gone before the bus acknowledges it.
+    // When the reader has it, the log may be gone before the bus acknowledges it.
     while (!this.isOver && number > this.takenUpTo) {
       try {
         await this.bus.append(subject, text, `${this.writer}.${number}`);
@@ -220,12 +198,11 @@ export class LogWriter {
   }
 }
 
-/** Values that came before their turn: whoever writes has far fewer on their way. */
+/** Values ahead of their turn: a writer has far fewer on their way. */
 const mostEarly = 10_000;
 
-/** Takes the numbered values of one writer, each once and in their order, however often and in whatever order they come. */
+/** Passes on the numbered values of one writer, each once and in order. */
 export class InOrder<T> {
-  /** Number of the last one that was taken. */
   taken = 0;
   private readonly early = new Map<number, T>();
 

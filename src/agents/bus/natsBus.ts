@@ -22,9 +22,7 @@ import { BusError, withoutPassword, type Bus, type Follower, type Following } fr
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
 const wrongLastSequence = 10_071;
 const noSuchStream = 10_059;
-/** Of an outbox, and of what a reader may miss. */
 const duplicateWindowMs = 10 * 60_000;
-/** A log that nobody removed goes away by itself. */
 const logAgeMs = 24 * 3_600_000;
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 5000;
@@ -38,28 +36,26 @@ export interface BusAddress {
   readonly user?: string | undefined;
   readonly password?: string | undefined;
   readonly token?: string | undefined;
-  /** Certificate authority, PEM. */
   readonly ca?: string | undefined;
   readonly name: string;
-  /** Called with a sentence where nobody waits for what fails: the link is lost, or the bus refuses something. */
+  /** Called where no caller waits for what fails. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
-/** What is thrown where the bus fails, made of a sentence and its cause. */
 type BusErrorOf = (message: string, cause: unknown) => Error;
 
 const usualError: BusErrorOf = (message, cause) => new BusError(message, cause);
 
-/** @throws what `errorOf` makes of words for people, without the password; so do the methods of the bus */
+/** @throws what `errorOf` makes of a message without the password; so do the methods of the bus */
 export async function connectNats(address: BusAddress, errorOf = usualError): Promise<Bus> {
   const servers = address.url.split(',').map((each) => each.trim());
-  // The library takes no notice of the scheme: with these options it speaks to no server without TLS.
+  // The library ignores the scheme: with these options it speaks to no server without TLS.
   const needsTls = address.ca !== undefined || servers.some((each) => /^tls:/i.test(each));
   const options: NodeConnectionOptions = {
     servers,
     name: address.name,
     timeout: connectTimeoutMs,
-    // It comes back whenever the bus does: a run ends by its own limits.
+    // Reconnects for ever: a run ends by its own limits.
     maxReconnectAttempts: -1,
     reconnectTimeWait: reconnectWaitMs,
     ...(address.user !== undefined && { user: address.user, pass: address.password ?? '' }),
@@ -85,7 +81,6 @@ export async function connectNats(address: BusAddress, errorOf = usualError): Pr
   }
 }
 
-/** In words for people. */
 function whyOf(error: unknown): string {
   const violation = violationIn(error);
   if (violation !== undefined) return refusalWords(violation);
@@ -105,10 +100,8 @@ const refusalWords = ({ operation, subject }: PermissionViolationError): string 
 class NatsBus implements Bus {
   isConnected = true;
   private readonly streams: JetStreamClient;
-  /** Made by this link, by name. */
   private readonly opened = new Map<string, OpenedLog>();
   private readonly readers = new Set<LogReader>();
-  /** Said already. */
   private readonly refusals = new Set<string>();
 
   constructor(
@@ -141,7 +134,6 @@ class NatsBus implements Bus {
     }
   }
 
-  /** Whoever waits for it says it first. */
   private noteRefusal(error: Error): void {
     const violation = violationIn(error);
     if (violation === undefined) return;
@@ -153,7 +145,7 @@ class NatsBus implements Bus {
     });
   }
 
-  /** Again until it works, or the link is away: then it comes back. */
+  /** Retries until it works or the link is down; then the next reconnect tries again. */
   private async persist(work: () => Promise<unknown>): Promise<void> {
     while (this.isConnected && !this.connection.isClosed()) {
       try {
@@ -165,7 +157,6 @@ class NatsBus implements Bus {
     }
   }
 
-  /** Nothing happens when the bus has come back with the log. */
   private async openAgain(name: string): Promise<void> {
     const log = this.opened.get(name);
     if (log === undefined) return;
@@ -175,7 +166,7 @@ class NatsBus implements Bus {
     log.renewed();
   }
 
-  /** The library takes the TLS that a server offers, asked for or not. */
+  /** The library uses the TLS that a server offers. */
   get isEncrypted(): boolean {
     const { info } = this.connection;
     return info?.tls_required === true || info?.tls_available === true;
@@ -204,7 +195,6 @@ class NatsBus implements Bus {
   }
 
   say(subject: string, value: string): void {
-    // A link that is away keeps nothing for later: what is said is said now.
     if (this.isConnected && !this.connection.isClosed()) this.connection.publish(subject, value);
   }
 
@@ -220,11 +210,10 @@ class NatsBus implements Bus {
   async openLog(name: string, renewed: () => void = () => undefined): Promise<void> {
     const madeAt = await this.sayWhy('make the log of the run', () => this.make(name));
     this.opened.set(name, { madeAt, renewed });
-    // Who may not list them leaves them to somebody else.
     this.sweep().catch(() => undefined);
   }
 
-  /** What is in a log goes by its age, the empty log does not: those of runs that were killed for good. */
+  /** Deletes old empty logs: values expire, an empty stream does not. */
   private async sweep(): Promise<void> {
     const { streams } = this.manager;
     for await (const { config, created, state } of streams.list(everyLog)) {
@@ -234,13 +223,12 @@ class NatsBus implements Bus {
     }
   }
 
-  /** When the bus has made it, as it says. */
   private async make(name: string): Promise<string> {
     const { created } = await this.manager.streams.add({
       name: streamOf(name),
       subjects: [`${name}.>`],
       max_age: nanos(logAgeMs),
-      // Nothing goes before the log does: a bus that is full refuses what comes, and it is offered again.
+      // No discarding: a full bus refuses, and the entry is offered again.
       allow_direct: true,
       duplicate_window: nanos(duplicateWindowMs),
     });
@@ -290,7 +278,6 @@ class NatsBus implements Bus {
     try {
       const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
       const found = await this.connection.request(asked, '', { timeout: answerTimeoutMs });
-      // An answer with a status has no value.
       return (found.headers?.code ?? 0) > 0 ? undefined : found.string();
     } catch {
       return undefined;
@@ -310,7 +297,7 @@ class NatsBus implements Bus {
 
   async close(): Promise<void> {
     if (this.connection.isClosed()) return;
-    // What was said has left when this settles; a bus that is gone takes nothing.
+    // After the flush everything has left, unless the bus is gone.
     await Promise.race([
       this.connection.flush().catch(() => undefined),
       new Promise((resolve) => setTimeout(resolve, answerTimeoutMs).unref()),
@@ -347,12 +334,12 @@ interface Reading {
   readonly over: (reader: LogReader) => void;
 }
 
-/** Reads a stream in order, each message once, over any number of readers; one that was made anew from its begin. */
+/** Reads a stream in order, each message once, over several readers; a stream that was made again from its start. */
 class LogReader implements Following {
   private messages: ConsumerMessages | undefined;
   private lastSequence = 0;
   private madeAt = '';
-  /** Readers so far: what an earlier one still gives is none of ours. */
+  /** Number of the current reader: messages of earlier ones are ignored. */
   private count = 0;
   private isOver = false;
 

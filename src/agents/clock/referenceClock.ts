@@ -4,11 +4,11 @@ import { slewTimeUs } from '../../engine/machineClock';
 import type { Bus } from '../bus/bus';
 
 /**
- * Where the reference clock stands against ours. No way of measuring says where exactly: each exchange of a question
- * and its answer gives an interval that holds the true offset whatever the two ways took, and several of them meet.
+ * An exchange of a question and its answer gives an interval that holds the true clock offset, however long both ways took;
+ * several intervals are intersected.
  */
 
-/** Times in microseconds: question sent and answer received by our clock, received and answered by the other. */
+/** Microseconds: sent and received by our clock, heard and answered by the other. */
 interface ClockExchange {
   readonly sentUs: number;
   readonly heardUs: number;
@@ -17,29 +17,21 @@ interface ClockExchange {
 }
 
 export interface ClockOffset {
-  /** Reference clock minus ours. */
   readonly offsetUs: number;
-  /** The true offset is at most so far away. */
   readonly boundUs: number;
 }
 
-/**
- * What two clocks may move apart in a microsecond: the limit to which time daemons slew a clock. Source: `adjtimex(2)`,
- * "MAXFREQ", 500 ppm. A daemon may step it, too: then intervals do not meet any more.
- */
+/** Most that two clocks drift apart per microsecond: the limit to which time daemons slew. Source: `adjtimex(2)`, "MAXFREQ", 500 ppm. */
 const mostDrift = 500e-6;
 
-/** Puts exchanges together. */
 export class ClockInterval {
   private lowUs = -Infinity;
   private highUs = Infinity;
   private atUs = 0;
-  /** How often a clock was moved so far that what was known of it was wrong. */
   jumps = 0;
 
-  /** An exchange whose times cannot be is left out. */
+  /** An impossible exchange is ignored. */
   add({ sentUs, heardUs, answeredUs, receivedUs }: ClockExchange): void {
-    // It holds where the other one stood when it heard and answered; until we received that, it has drifted.
     const moreUs = (receivedUs - sentUs) * mostDrift;
     const [low, high] = [answeredUs - receivedUs - moreUs, heardUs - sentUs + moreUs];
     if (!(low <= high) || answeredUs < heardUs || receivedUs < sentUs) return;
@@ -52,14 +44,13 @@ export class ClockInterval {
     [this.lowUs, this.highUs] = [low, high];
   }
 
-  /** With what the clocks may have moved apart since; undefined before the first exchange. */
+  /** Widened by the possible drift; undefined before the first exchange. */
   at(ourUs: number): ClockOffset | undefined {
     if (this.highUs === Infinity) return undefined;
     const { lowUs, highUs } = this.widenedTo(ourUs);
     return { offsetUs: (lowUs + highUs) / 2, boundUs: (highUs - lowUs) / 2 };
   }
 
-  /** How far an offset that is in use may be off; so it need not move as long as that is little. */
   boundOf(offsetUs: number, ourUs: number): number {
     const { lowUs, highUs } = this.widenedTo(ourUs);
     return Math.max(Math.abs(offsetUs - lowUs), Math.abs(highUs - offsetUs));
@@ -71,24 +62,21 @@ export class ClockInterval {
   }
 }
 
-// When an agent asks for the time: seldom while it knows it well, as often as it may while it does not.
-
-/** Questions of one burst at most: the first may find cold paths, and one of several finds quick ones. */
+/** The first question may find cold paths; one of several is quick. */
 const mostPerBurst = 4;
-/** Each costs the coordinator 30 us or so: all agents together ask no more often, but for one question a second of each. */
+/** Of all agents together, but each asks once a second at least: an answer costs the coordinator some 30 µs. */
 const mostPerSecond = 100;
 const leastPauseMs = 100;
-/** By then the clocks may have moved half a millisecond apart. */
 const mostPauseMs = 1000;
-/** Known well enough, microseconds; on long ways it is what they allow, and a tenth of that more. */
+/** Good enough; on long paths the best that was seen, and a tenth more. */
 const wellUs = 250;
 const overBest = 1.1;
-/** What it may become beyond that before it is asked for again: half a second of time. */
+/** Growth before the next question: half a second of drift. */
 const growthUs = 250;
-/** The best of a way is known by what came of it in so many bursts, or in the same number before. */
+/** The best error counts for this many bursts, and for as many more. */
 const burstsOfBest = 60;
 
-/** Errors are microseconds: half of what an interval leaves open. */
+/** When an agent asks for the time: rarely while it knows it well. Errors are microseconds. */
 export class AskingPace {
   private bestUs = Infinity;
   private bestBeforeUs = Infinity;
@@ -96,7 +84,6 @@ export class AskingPace {
   private readonly perBurst: number;
   private readonly leastMs: number;
 
-  /** @param agents that ask the same coordinator */
   constructor(agents: number) {
     const ownShare = Math.floor((mostPerSecond * mostPauseMs) / 1000 / agents);
     this.perBurst = Math.min(mostPerBurst, Math.max(1, ownShare));
@@ -104,13 +91,11 @@ export class AskingPace {
     this.leastMs = Math.min(mostPauseMs, Math.max(leastPauseMs, shareMs));
   }
 
-  /** Whether another question of the same burst is worth it, after so many of which the last has left this error. */
   goesOn(asked: number, errorUs: number): boolean {
     this.bestUs = Math.min(this.bestUs, errorUs);
     return asked < this.perBurst && errorUs > this.well;
   }
 
-  /** Until the next burst, from an error that grows with the time. */
   pauseMs(errorUs: number): number {
     if ((this.bursts += 1) % burstsOfBest === 0) {
       this.bestBeforeUs = this.bestUs;
@@ -127,15 +112,12 @@ export class AskingPace {
 }
 
 const answerWithinMs = 2000;
-/** Where nobody has answered. */
 const askAgainMs = 400;
-/** Until an offset is taken, so that one with a bad start is not used for the whole run. */
 const firstExchanges = 30;
 
 /** Longer than between two samples of a worker, so that no error of a step is missed. */
 const rememberedUs = 5_000_000;
 
-/** Answers the questions of agents for the time. */
 export function answerClock(bus: Bus, subject: string, nowUs: () => number): Disposable {
   return bus.answer(subject, () => {
     const heardUs = nowUs();
@@ -143,7 +125,7 @@ export function answerClock(bus: Bus, subject: string, nowUs: () => number): Dis
   });
 }
 
-/** Names the clock of this machine as processes see it; undefined where the system does not say. */
+/** Identifies the clock of this machine; undefined where the system does not say. */
 export async function clockName(): Promise<string | undefined> {
   try {
     const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
@@ -155,28 +137,23 @@ export async function clockName(): Promise<string | undefined> {
   }
 }
 
-/** Offset of a clock that goes evenly from one value to the next, as {@link ClockDiscipline} does it. */
+/** Offset that moves evenly, as {@link ClockDiscipline} does it. */
 interface Course {
   readonly fromUs: number;
   readonly fromOffsetUs: number;
   readonly toOffsetUs: number;
 }
 
-/** Follows the reference clock during a run. */
 export class ReferenceClock implements Disposable {
   private readonly interval = new ClockInterval();
   private course: Course | undefined;
-  /** Errors of the last seconds, each as large as it had become when the next question was asked. */
   private errors: { readonly atUs: number; readonly errorUs: number }[] = [];
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
   private readonly pace: AskingPace;
   private moved: (offset: ClockOffset) => void = () => undefined;
 
-  /**
-   * @param isSame whether both have one clock, so that there is nothing to find out
-   * @param agents that ask the same coordinator
-   */
+  /** @param isSame both have one clock: there is nothing to measure */
   constructor(
     private readonly bus: Bus,
     private readonly subject: string,
@@ -202,14 +179,13 @@ export class ReferenceClock implements Disposable {
     return first;
   }
 
-  /** How far the offset in use may be off just now, microseconds; it moves slowly to one that was found. */
+  /** Current error of the offset in use. */
   get boundUs(): number {
     const nowUs = this.nowUs();
     const { course } = this;
     return course === undefined ? 0 : this.interval.boundOf(offsetOf(course, nowUs), nowUs);
   }
 
-  /** How far it was off in the last seconds at most, microseconds. */
   get errorUs(): number {
     return this.errors.reduce((most, { errorUs }) => Math.max(most, errorUs), this.boundUs);
   }
@@ -235,7 +211,7 @@ export class ReferenceClock implements Disposable {
     }, waitMs);
   }
 
-  /** @returns when the next one is due, milliseconds */
+  /** @returns time to the next burst, milliseconds */
   private async burst(): Promise<number> {
     for (let asked = 1; ; asked++) {
       if (this.isOver || !(await this.ask())) return askAgainMs;
@@ -244,7 +220,7 @@ export class ReferenceClock implements Disposable {
     }
   }
 
-  /** A clock that moves all the time is worse than one that is a little off: it stays as long as it is near the middle. */
+  /** An offset stays while it is near the middle: a clock that always moves is worse than one slightly off. */
   private follow(): void {
     const { course } = this;
     const nowUs = this.nowUs();
@@ -262,7 +238,7 @@ export class ReferenceClock implements Disposable {
     const sentUs = this.nowUs();
     const answer = await this.bus.ask(this.subject, '', answerWithinMs);
     const receivedUs = this.nowUs();
-    // As large as it had become: the answer makes it smaller again, or a jump larger.
+    // The error at its largest: the answer makes it smaller, or a jump larger.
     this.note();
     if (answer === undefined) return false;
     const [heardUs = NaN, answeredUs = NaN] = answer.split(' ', 2).map(Number);

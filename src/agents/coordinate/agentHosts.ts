@@ -28,17 +28,16 @@ import { ReportedCpu } from '../../engine/machineClock';
 
 const usualLossMs = 30_000;
 const lookEveryMs = 250;
-/** A reader that has read nothing for so long, while agents have reported more, reads again; one that is slow does not. */
+/** Agents have reported more, and nothing was read for so long: the reader is replaced. */
 const stalledMs = 2000;
-/** Between two looks: a process that was stopped, or a machine that slept. */
+/** A longer gap between two looks: this process was stopped, or the machine slept. */
 const deafMs = 2000;
 const readyWithinMs = 60_000;
 const endWithinMs = 4000;
-/** Agents hear so often how much of what they have reported was taken; four looks are a second. */
+/** Once a second agents hear which reports were taken. */
 const looksPerTaken = 4;
-/** What an agent has not taken so long after the bus had it may be lost, with the file of the bus. */
+/** Orders not taken for so long may be lost: they are sent again. */
 const againMs = 5000;
-/** Orders on their way to the bus at once: agents put them in order by their numbers. */
 const inFlight = 32;
 
 function fourTimesASecond(look: () => void): Disposable {
@@ -52,21 +51,17 @@ export interface AgentHostsContext {
   readonly subjects: RunSubjects;
   readonly members: readonly Member[];
   readonly order: RunOrder;
-  /** Silence after which an agent is lost. */
   readonly lossMs?: number | undefined;
-  /** The bus has come back without the log. */
   readonly renewed?: Event<void>;
-  /** By any monotonic clock; and what looks after the agents four times a second by it. */
+  /** Tests set the clock, and what calls back four times a second. */
   readonly nowMs?: () => number;
   readonly every?: (look: () => void) => Disposable;
 }
 
-/** The workers of a run on other machines: each agent has some of them, and they are lost together. */
+/** The workers of a run on other machines; all workers of an agent are lost together. */
 export class AgentHosts implements WorkerHost {
   readonly alive = new Set<number>();
-  /** The others go on when one is lost. */
   readonly survivesLoss = true;
-  /** From an order until everybody has it. */
   readonly leadUs = 1_000_000;
   readonly drainPollMs = 100;
   private readonly list: readonly HostedAgent[];
@@ -79,9 +74,7 @@ export class AgentHosts implements WorkerHost {
   private readonly nowMs: () => number;
   private looks = 0;
   private lookedMs: number;
-  /** Time in which somebody could be heard. */
   private hearingMs = 0;
-  /** When the last fact of anybody was read, or the reader was made. */
   private readMs: number;
   private isOver = false;
   private startProblem: ExpectedError | undefined;
@@ -103,7 +96,6 @@ export class AgentHosts implements WorkerHost {
     });
     this.subscriptions.push(
       bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
-      // One that comes in another's place finds none, and ends.
       bus.answer(subjects.join, (text) =>
         encode(answerOf(readJoinQuestion(text), run, members.length)),
       ),
@@ -112,10 +104,7 @@ export class AgentHosts implements WorkerHost {
     this.looking = every(() => this.look());
   }
 
-  /**
-   * Says how the run goes, and waits until the workers of every agent are ready.
-   * @throws ExpectedError `agent-failed` when one cannot take part
-   */
+  /** Sends the run to the agents and waits until their workers are ready. @throws ExpectedError `agent-failed` */
   static async start(context: AgentHostsContext, calledOff?: Promise<never>): Promise<AgentHosts> {
     const hosts = new AgentHosts(context);
     try {
@@ -147,7 +136,6 @@ export class AgentHosts implements WorkerHost {
       );
   }
 
-  /** Reports go to the listener from now on, those that came before first. */
   lead(listener: WorkerListener): this {
     setImmediate(() => this.reports.goTo(listener));
     return this;
@@ -163,11 +151,11 @@ export class AgentHosts implements WorkerHost {
   }
 
   order(order: ToWorker): void {
-    // Each agent signs in by itself: what lets it in goes over no bus.
+    // Each agent signs in by itself: no pass goes over the bus.
     if (order.type !== 'renewed') this.say(order);
   }
 
-  /** Settles when all that agents have reported up to now is here: those that stay silent are lost by then. */
+  /** Settles when all reports so far are here; agents that stay silent are lost by then. */
   async settled(withinMs: number): Promise<void> {
     const beatsBefore = new Map(this.list.map((agent) => [agent, agent.beats]));
     const isSettled = (agent: HostedAgent): boolean =>
@@ -207,7 +195,7 @@ export class AgentHosts implements WorkerHost {
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** The bus has come back without what it had: agents look for their orders, and others find every place taken. */
+  /** After the bus came back empty: puts orders and places there again. */
   private restore(): void {
     const { bus, subjects, members, order } = this.context;
     this.orders.again();
@@ -237,7 +225,6 @@ export class AgentHosts implements WorkerHost {
     this.changes.changed();
   }
 
-  /** Orders that everybody has who is here need not be kept. */
   private noteTaken(): void {
     const here = this.list.filter(({ isHere }) => isHere);
     this.orders.taken(Math.min(this.orders.last, ...here.map(({ orders }) => orders)));
@@ -255,7 +242,6 @@ export class AgentHosts implements WorkerHost {
   }
 
   private take(agent: HostedAgent, { said, open, cpuUs }: NumberedFact): void {
-    // It may leave.
     if ('final' in said) this.sayAlive({ taken: this.taken });
     if (!agent.isHere) return;
     agent.open = open;
@@ -282,12 +268,11 @@ export class AgentHosts implements WorkerHost {
     if (fact.type === 'ready') agent.ready.add(worker);
     else if (fact.type === 'sampled') agent.sampled(fact.sample);
     else if (fact.type === 'closed') {
-      // Whoever leaves is lost with its last word.
       if (agent.state === 'leaving') return;
       this.alive.delete(worker);
     }
     this.reports.add((listener) => {
-      // Whatever an agent has sent, the run goes on without it.
+      // Whatever an agent sends, the run goes on without it.
       try {
         listener.fact(worker, fact);
       } catch {
@@ -305,7 +290,6 @@ export class AgentHosts implements WorkerHost {
 
   giveUp(worker: number, why: string): void {
     const agent = this.list.find(({ workers }) => workers.has(worker));
-    // What it has done meanwhile nobody could hear.
     const said = this.context.bus.isConnected ? why : 'the bus was away for too long';
     if (agent !== undefined) this.lose(agent, said);
   }
@@ -343,7 +327,7 @@ export class AgentHosts implements WorkerHost {
     const saysTaken = (this.looks += 1) % looksPerTaken === 0;
     this.sayAlive(saysTaken ? { taken: this.taken } : {});
     if (saysTaken) this.orders.again(againMs);
-    // With the own link away nobody can be heard, nor while this process itself stood still.
+    // Nobody can be heard while our own link is down, or after this process stood still.
     const isDeaf = !bus.isConnected || passedMs > deafMs;
     if (!isDeaf) this.hearingMs += passedMs;
     for (const agent of this.list.filter(({ isHere }) => isHere)) {
@@ -354,7 +338,6 @@ export class AgentHosts implements WorkerHost {
     this.changes.changed();
   }
 
-  /** By a new reader, where the one there is has stalled. */
   private readOn(agent: HostedAgent, nowMs: number): void {
     const isStalled = Math.min(nowMs - this.readMs, agent.behindMs(nowMs)) > stalledMs;
     if (!isStalled || !this.context.bus.isConnected) return;
@@ -371,7 +354,6 @@ export class AgentHosts implements WorkerHost {
 const silentWords = (ms: number): Words =>
   sentence('it was silent for {0} s', String(Math.round(ms / 1000)));
 
-/** What workers report, kept until somebody listens. */
 class Reports {
   private listener: WorkerListener | undefined;
   private waiting: ((listener: WorkerListener) => void)[] = [];
@@ -390,7 +372,7 @@ class Reports {
 /** Source: decision record on several machines, "Merging and losing". */
 const suspectMs = 5000;
 
-/** `left` and `lost` are over, as `final` is; a `suspect` may come back. */
+/** `final`, `left` and `lost` are over; a `suspect` may return. */
 type AgentState = 'joined' | 'running' | 'suspect' | 'leaving' | 'final' | 'left' | 'lost';
 
 const statusOf: Readonly<Record<AgentState, AgentProgress['status']>> = {
@@ -403,20 +385,15 @@ const statusOf: Readonly<Record<AgentState, AgentProgress['status']>> = {
   lost: 'lost',
 };
 
-/** One agent as its coordinator knows it, by beats and facts. */
 class HostedAgent {
   state: AgentState = 'joined';
   readonly ready = new Set<number>();
   readonly facts: InOrder<NumberedFact>;
-  /** Beats so far. */
   beats = 0;
-  /** Number of the last order that it has taken. */
   orders = 0;
-  /** Connections that take part. */
   open = 0;
   readonly cpu = new ReportedCpu();
   clockErrorUs = 0;
-  /** Why it leaves, as it said. */
   leaves = '';
   private reportedFacts = 0;
   private behindSinceMs: number | undefined;
@@ -452,7 +429,7 @@ class HostedAgent {
     this.clockJumps = Math.max(this.clockJumps, clock.jumps);
   }
 
-  /** Time passes, in which nobody could be heard where the coordinator is deaf. */
+  /** @param deafForMs time in which nobody could be heard */
   pass(nowMs: number, deafForMs: number): void {
     this.heardMs += deafForMs;
     if (this.isSilent(nowMs) && this.state === 'running') this.state = 'suspect';
@@ -463,7 +440,6 @@ class HostedAgent {
     return nowMs - this.heardMs > forMs;
   }
 
-  /** How long it has reported more than was read, milliseconds. */
   behindMs(nowMs: number): number {
     return nowMs - (this.behindSinceMs ?? nowMs);
   }

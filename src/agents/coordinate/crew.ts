@@ -28,31 +28,25 @@ import { gatherAgents } from './gatherAgents';
 
 interface AgentsWanted {
   readonly agents: number;
-  /** Absent: a new one. */
   readonly run?: string;
   readonly joinWithinMs?: number;
-  /** See {@link Gathering}. */
   readonly isInCluster?: boolean;
   readonly lossMs?: number;
-  /** The run is there for agents to join. */
   readonly opened?: (run: string) => void;
-  /** The bus has come back without what was on it. */
   readonly renewed?: () => void;
-  /** Called before the log goes away because not all agents came. */
+  /** Called before the log is removed because agents are missing. */
   readonly failed?: (error: unknown) => Promise<void>;
   readonly joined?: (members: readonly Member[]) => void;
   readonly calledOff?: Promise<never>;
 }
 
-/** The scenario as it travels to agents. */
 interface ScenarioText {
   readonly text: string;
   readonly overrides: readonly Override[];
-  /** Of the files that it names, as far as they were read. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Agents that have come for a run, and what it takes to run on them instead of on this machine. */
+/** The agents of a run, and what it takes to run on them instead of this machine. */
 export class Crew {
   private hosts: AgentHosts | undefined;
 
@@ -61,7 +55,7 @@ export class Crew {
     readonly members: readonly Member[],
     private readonly wanted: AgentsWanted & { readonly run: string },
     private readonly renewed: Emitter<void>,
-    /** Of this process, until nothing of the run is waited for any more: agents and who looks at the run miss them. */
+    /** Timer of the signs of life that agents and viewers wait for. */
     private readonly signs: NodeJS.Timeout,
   ) {}
 
@@ -107,13 +101,11 @@ export class Crew {
     }
   }
 
-  /** Agents on other machines, as far as this one knows. */
   async elsewhere(): Promise<Member[]> {
     const name = await clockName();
     return this.members.filter(({ clock }) => name === undefined || clock !== name);
   }
 
-  /** Of the weakest agent. */
   readonly machineLimits = (): Promise<MachineLimits> => {
     const least = (pick: (member: Member) => number | null): number | null => {
       const known = this.members.map(pick).filter((value) => value !== null);
@@ -126,14 +118,12 @@ export class Crew {
     });
   };
 
-  /** What an agent lacks for its share. */
   readonly missingForRun = (...[plan, ...more]: Parameters<typeof missingForRun>) => {
     const share = Math.ceil(plan.connections / this.members.length);
     const missing = missingForRun({ ...plan, connections: share }, ...more);
     return missing && `On each of ${this.members.length} agents: ${missing}`;
   };
 
-  /** So many workers on each agent. */
   readonly buildPlan = (...[scenario, options]: Parameters<typeof buildRunPlan>): Plan => {
     const agents = this.members.length;
     return buildRunPlan(scenario, { ...options, workers: options.workers * agents, agents });
@@ -182,13 +172,11 @@ export class Crew {
     }
   }
 
-  /** What is on the bus stays there, for who looks at the run later. */
   async leave(): Promise<void> {
     clearInterval(this.signs);
     await this.hosts?.end();
   }
 
-  /** Nothing of the run is left on the bus. */
   async dispose(): Promise<void> {
     await this.leave();
     if (this.hosts === undefined) await letGo(this.bus, this.run);
@@ -196,7 +184,7 @@ export class Crew {
   }
 }
 
-/** Agents that have come for a run that does not start are free for the next one at once. */
+/** Frees agents that came for a run that does not start. */
 async function letGo(bus: Bus, run: string): Promise<void> {
   const first: NumberedOrder = { number: 1, order: { type: 'end' } };
   await bus.append(`${subjectsOf(run).lead}.1`, encode(first), 'lead.end').catch(() => undefined);
@@ -209,7 +197,7 @@ function signsOfLife(bus: Bus, run: string): NodeJS.Timeout {
   return setInterval(() => bus.say(alive, encode({} satisfies Alive)), signEveryMs).unref();
 }
 
-/** Agents go to the hub that was started here, where they are on this machine. */
+/** URL of the hub that was started here; only agents on this machine reach it. */
 function startedHub(
   { kind, endpoint }: OpenTarget,
   elsewhere: readonly Member[],

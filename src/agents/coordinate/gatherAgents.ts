@@ -24,20 +24,13 @@ export interface Gathering {
   readonly subjects: RunSubjects;
   readonly agents: number;
   readonly withinMs?: number;
-  /** Pods come by themselves; absent: who starts the run starts agents, too. */
   readonly isInCluster?: boolean;
-  /** Whenever another agent has come. */
   readonly joined?: (members: readonly Member[]) => void;
-  /** The bus has come back without the log. */
   readonly renewed?: Event<void>;
-  /** Rejects when the run is not wanted any more. */
   readonly calledOff?: Promise<never> | undefined;
 }
 
-/**
- * Waits until every place of a run is taken by an agent that is alive; in the order of the places.
- * @throws ExpectedError `agents-missing` when some do not come in time
- */
+/** Waits until every place is taken by a living agent; in order of the places. @throws ExpectedError `agents-missing` */
 export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Member[]> {
   const { run, subjects, agents, withinMs = usualJoinMs, renewed, calledOff } = gathering;
   const members = new Map<number, Member>();
@@ -71,7 +64,7 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
         const said = answer(text);
         return members.size < agents || 'refused' in said ? encode(said) : undefined;
       });
-      // Who wants this run only is to know that there is no place left.
+      // An agent of this run alone hears that no place is left.
       const here = bus.answer(subjects.join, (text) => encode(answer(text)));
       subscriptions.push(anywhere, here);
       if (renewed !== undefined)
@@ -86,7 +79,6 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
       const place = placeOf(subject, subjects.members);
       const member = readMember(text);
       if (member === undefined || place === undefined || place >= agents) return;
-      // The first claim stands: whatever is said later in the same place is none.
       if (!members.has(place)) members.set(place, member);
     });
     subscriptions.push(following);
@@ -135,7 +127,7 @@ function missing(
   return new ExpectedError('agents-missing', sentences.join(' '));
 }
 
-/** Puts the places of a run on a bus that has come back without them. */
+/** After the bus came back without them. */
 export async function putMembers(
   bus: Bus,
   { members }: RunSubjects,
@@ -147,19 +139,17 @@ export async function putMembers(
       await bus.append(`${members}.${place}`, encode(member), `member.${id}.${place}`);
 }
 
-/** An agent that has no run yet. */
 export interface WaitingAgent {
   readonly host: string;
   readonly toolVersion: string;
-  /** The one run that it waits for; absent: any. */
   readonly run?: string;
 }
 
-/** Each asks every two seconds at least where somebody listens. */
+/** Agents ask every two seconds at least. */
 const askedWithinMs = 3000;
 const mostAgents = 1000;
 
-/** Agents that wait on a bus for a run, by the name of their machine. */
+/** Agents that wait for a run, by machine name. */
 export async function waitingAgents(
   bus: Bus,
   withinMs: number = askedWithinMs,

@@ -1,4 +1,4 @@
-/** Runs of a namespace, whoever has started them: who takes part, what they write, and how they are removed. */
+/** Runs of a namespace: started, listed, read and removed. */
 import { getOrCreate } from '../../base/collect';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Pod, Event } from 'kubernetes-types/core/v1';
@@ -28,22 +28,17 @@ import { gzip } from 'node:zlib';
 import { formatBytes } from '../../base/units';
 
 const compress = promisify(gzip);
-/** What a coordinator and an agent load. */
 const scripts = [
   ...['cli.js', 'sharedStart.js', 'commands.js', 'sharedRun.js'],
   ...['worker.js', 'jsonPath.js', 'sdk.js', 'optional.js'],
 ];
-/** Optional parts of a build. */
 const optional = ['servers.js'];
-/** A ConfigMap takes a megabyte, of which a script is to start the bundle. */
+/** A ConfigMap takes 1 MB, part of it for the start script. */
 const mostBundleBytes = 900_000;
 const removedWithinS = 60;
 const lookEveryMs = 500;
-/** For what is just being made when nobody wants it any more. */
 const madeWithinMs = 15_000;
-/** Of objects in a sentence. */
 const mostNamed = 5;
-/** Beside the time that kubectl gives itself. */
 const spareS = 15;
 
 export const newBusKeys = (): ClusterRun['keys'] => ({
@@ -72,10 +67,9 @@ export async function bundleOf(folder: string): Promise<Record<string, Buffer>> 
   return found;
 }
 
-/** A run in a cluster: everything it has there belongs to one object, and goes with it. */
+/** A run in a cluster: one object owns all the others. */
 export class RunInCluster {
   private forwarding: Forwarding | undefined;
-  /** Settles when no more objects come. */
   private making: Promise<void> = Promise.resolve();
   private isOver = false;
 
@@ -84,11 +78,7 @@ export class RunInCluster {
     private readonly given: ClusterRun,
   ) {}
 
-  /**
-   * Makes everything and waits for the bus.
-   * @param calledOff rejects when the run is not wanted any more
-   * @throws ExpectedError with what kubectl says; nothing is left then
-   */
+  /** Makes everything and waits for the bus. @throws ExpectedError with what kubectl says; nothing is left then */
   static async start(
     kubectl: ClusterAccess,
     given: ClusterRun,
@@ -96,14 +86,13 @@ export class RunInCluster {
   ): Promise<RunInCluster> {
     const started = new RunInCluster(kubectl, given);
     const making = started.make();
-    // After it was called off nobody waits for it.
     making.catch(() => undefined);
     try {
       await (calledOff ? Promise.race([making, calledOff]) : making);
       return started;
     } catch (error) {
       const trouble = await started.trouble().catch(() => []);
-      // What is just being made would come after what is removed; what comes later still has its deadline.
+      // Objects still being made would survive the removal; later ones have their deadline.
       await Promise.race([started.making, pause(madeWithinMs, undefined, { ref: false })]);
       await started.dispose().catch((failed: unknown) => {
         throw new ExpectedError('cluster-left', `${wordsOf(error)} ${wordsOf(failed)}`);
@@ -130,7 +119,6 @@ export class RunInCluster {
     else this.forwarding = forwarding;
   }
 
-  /** How the bus is reached from here. */
   get bus(): { readonly url: string; readonly user: string; readonly password: string } {
     const url = `nats://127.0.0.1:${this.forwarding!.port}`;
     return { url, user: leadUser, password: this.given.keys.lead };
@@ -140,7 +128,7 @@ export class RunInCluster {
     return troublesOf(this.kubectl, this.given.run);
   }
 
-  /** Nothing of the run is left in the namespace. @throws ExpectedError `cluster-left` with what removes it */
+  /** @throws ExpectedError `cluster-left` with what removes the rest */
   async dispose(): Promise<void> {
     this.isOver = true;
     this.forwarding?.close();
@@ -154,12 +142,11 @@ export class RunInCluster {
 const wordsOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** What a person does who has to remove a run. */
 const removeWords = (run: string): string => `kubectl delete job ${ownerName(run)}`;
 
 /**
- * Removes all that a run has in the namespace, whoever has made it, and waits until its pods have ended: the owner goes at
- * once, what it owns follows. That it waited for them would need rights that some clusters do not give.
+ * Removes a run and waits until its pods have ended: the owner goes at once, its objects follow. That kubectl waits for them would
+ * need rights that some clusters do not give.
  * Source: Kubernetes documentation, "Garbage Collection", heading "Foreground cascading deletion".
  * @throws ExpectedError with what kubectl says, or what is still there
  */
@@ -190,7 +177,7 @@ export async function troublesOf(
   return [...pods.flatMap((pod) => troubleOf(pod)), ...(await refusals(kubectl, run))];
 }
 
-/** Pods that there are not, because the cluster refuses them. Events are not everybody's to read. */
+/** Pods that the cluster refuses to make. Not everybody may read events. */
 async function refusals(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promise<string[]> {
   const only = ['--field-selector', 'type=Warning,reason=FailedCreate', '--output', 'json'];
   const text = await kubectl.run(['get', 'events', ...only]).catch(() => '');
@@ -201,7 +188,6 @@ async function refusals(kubectl: Pick<ClusterAccess, 'run'>, run: string): Promi
   return [...new Set(own.map(refusalOf))];
 }
 
-/** Without the name of the pod, which is another one at each try. */
 const refusalOf = ({ involvedObject: { kind = '', name = '' }, message = '' }: Event): string => {
   const why = message.replace(/^Error creating: (pods "[^"]*" is )?/, '');
   return `${kind} ${name} gets no pod: ${why}.`;
@@ -226,22 +212,18 @@ export function troubleOf({ metadata, status }: Pod): string[] {
 type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
 
 export interface SeenPod {
-  /** In the cluster. */
   readonly pod: string;
   /** For people: `agent x7k2p`, `bus`, `coordinator`. */
   readonly name: string;
   readonly node?: string;
   readonly state: PodState;
-  /** When it was made, ISO 8601. */
   readonly since?: string;
-  /** Why it does not run. */
   readonly trouble?: string;
 }
 
 export interface SeenRun {
   readonly run: string;
   readonly since?: string;
-  /** When the cluster itself begins to remove it. */
   readonly until?: string;
   readonly pods: readonly SeenPod[];
 }
@@ -250,7 +232,6 @@ type SeenObject = Job | Pod;
 
 const componentLabel = 'app.kubernetes.io/component';
 const partNames: Readonly<Record<string, string>> = { bus: 'bus', lead: 'coordinator' };
-/** Of each pod. */
 const mostLogBytes = 256 * 1024;
 
 /** The oldest first. @throws ExpectedError with what kubectl says */
@@ -315,14 +296,13 @@ const states: Readonly<Partial<Record<string, PodState>>> = {
 };
 const stateOf = (phase = ''): PodState => states[phase] ?? 'pending';
 
-/** What one pod has written. */
 interface PodLog {
   readonly name: string;
   readonly lines: readonly string[];
 }
 
 /**
- * The last lines of each pod of a run, or of one that is named as {@link runsIn} does.
+ * The last lines of each pod, or of the one that {@link runsIn} calls so.
  * @throws ExpectedError `run-id`, `run-missing`, `agent-missing`, or with what kubectl says
  */
 export async function logsOf(
@@ -347,7 +327,6 @@ export async function logsOf(
     const text = await kubectl.run(['logs', `pod/${pod.pod}`, ...bounds]);
     return [{ name: pod.name, lines: linesOf(text) }];
   }
-  // In one call; a pod that has not started has none.
   const all = ['--selector', runSelector(run), '--prefix', '--ignore-errors', ...bounds];
   const text = await kubectl.run(['logs', ...all]);
   const logs = new Map<string, string[]>(seen.pods.map(({ pod }) => [pod, []]));
@@ -373,15 +352,13 @@ export async function removeNamed(
   await removeRun(kubectl, run);
 }
 
-/** How the bus of a run is reached that somebody else has started. */
 interface FoundBus {
   readonly address: { readonly url: string; readonly user: string; readonly password: string };
-  /** Leads to it. */
   readonly forwarding: Forwarding;
 }
 
 /**
- * @param known key of its bus; absent: it is read from its Secret, which needs the right to
+ * @param known key of its bus; absent: read from its Secret, which needs that right
  * @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says
  */
 export async function busOf(
@@ -391,7 +368,7 @@ export async function busOf(
 ): Promise<FoundBus> {
   subjectsOf(run);
   const password = known ?? (await keyOf(kubectl, run));
-  // A service that is gone is said in words of the cluster.
+  // Else a missing run would be reported as a missing service.
   if (known !== undefined) await mustBe(kubectl, run);
   const forwarding = await kubectl.forward(busService(run), busPort);
   const url = `nats://127.0.0.1:${forwarding.port}`;
@@ -406,7 +383,6 @@ async function keyOf(kubectl: Pick<ClusterAccess, 'run' | 'words'>, run: string)
   return Buffer.from(key, 'base64').toString();
 }
 
-/** @throws ExpectedError `run-missing` */
 async function mustBe(kubectl: Pick<ClusterAccess, 'run' | 'words'>, run: string): Promise<void> {
   const words = ['get', `job/${ownerName(run)}`, '--ignore-not-found', '--output', 'name'];
   if ((await kubectl.run(words)).trim() === '') throw noRun(run, kubectl.words);

@@ -1,11 +1,9 @@
-/** What is read of a cluster before a run: each thing once, in as few calls as can be, since signing in may take seconds. */
+/** What is read of a cluster before a run, each thing once: signing in may take seconds. */
 import type { Namespace } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
 import { type ClusterAccess, type ClusterWords, readJson } from './kubectl';
 
-/** Where kubectl goes. */
 export interface ClusterPlace {
-  /** Absent inside a cluster, where kubectl needs none. */
   readonly context?: string;
   readonly server?: string;
   readonly namespace: string;
@@ -20,14 +18,11 @@ interface ClusterNode {
   readonly name: string;
   readonly cores: number;
   readonly memoryBytes: number;
-  /** Takes pods that tolerate nothing. */
   readonly isOpen: boolean;
   readonly isLinux: boolean;
-  /** Of Azure Kubernetes Service. */
   readonly isAks: boolean;
 }
 
-/** A right: a verb and what it is for, as `kubectl auth can-i` takes them; without a namespace that of the run. */
 export interface Right {
   readonly verb: string;
   /** `pods`, `jobs.batch`, `pods/log`. */
@@ -52,7 +47,6 @@ export class ClusterView {
 
   constructor(
     private readonly kubectl: ClusterAccess,
-    /** As it was asked for; absent: that of the context. */
     private readonly named?: string,
   ) {}
 
@@ -60,7 +54,7 @@ export class ClusterView {
     return this.kubectl.words;
   }
 
-  /** Asks nobody: it is what kubectl has in its files. @throws ExpectedError `kubectl-context`, `kubectl-missing` */
+  /** From kubectl's files alone. @throws ExpectedError `kubectl-context`, `kubectl-missing` */
   place(): Promise<ClusterPlace> {
     return this.once('place', async () => {
       const words = ['config', 'view', '--minify', '--output', 'json'];
@@ -85,7 +79,6 @@ export class ClusterView {
     });
   }
 
-  /** One answer for each right. */
   async may(rights: readonly Right[]): Promise<boolean[]> {
     const { namespace } = await this.place();
     const items = rights.map((right) => accessReview(right, namespace));
@@ -98,7 +91,6 @@ export class ClusterView {
     return answers.map((answer) => answer === 'true');
   }
 
-  /** Labels of the namespace. */
   labels(): Promise<Readonly<Record<string, string>>> {
     return this.once('labels', async () => {
       const { namespace } = await this.place();
@@ -116,7 +108,7 @@ export class ClusterView {
     });
   }
 
-  /** Asks the server to take objects without keeping them. @throws ExpectedError with why it does not */
+  /** @throws ExpectedError with why the server would not take them */
   async tryOut(items: readonly object[]): Promise<void> {
     const words = ['create', '--dry-run=server', '--validate=false', '--output', 'name'];
     const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
@@ -175,8 +167,6 @@ function nodeOf(line: string): ClusterNode {
   };
 }
 
-// Amounts as Kubernetes writes them: `500m`, `64Mi`, `1e3`.
-
 /** Source: Kubernetes API reference, "Quantity". */
 const factors: Readonly<Record<string, number>> = {
   ...{ n: 1e-9, u: 1e-6, m: 1e-3, '': 1 },
@@ -184,7 +174,7 @@ const factors: Readonly<Record<string, number>> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** Cores, bytes or a count; undefined for what is no amount. */
+/** Cores, bytes or a count; undefined for anything else. */
 export function quantityOf(text: string | undefined): number | undefined {
   const found = /^([+-]?\d{1,20}(?:\.\d{1,20})?)([eE][+-]?\d{1,2}|[numkMGTPE]|[KMGTPE]i|)$/.exec(
     text?.trim() ?? '',
@@ -192,6 +182,6 @@ export function quantityOf(text: string | undefined): number | undefined {
   if (found === null) return undefined;
   const [, digits, suffix] = found;
   const factor = factors[suffix!] ?? Number(`1${suffix}`);
-  // Thousandths are the smallest that counts: sums of them stay exact enough to be compared.
+  // Rounded, so that sums can be compared.
   return Math.round(Number(digits) * factor * 1e6) / 1e6;
 }

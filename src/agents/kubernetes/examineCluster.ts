@@ -1,4 +1,4 @@
-/** What `doctor` says of a cluster, and what keeps a run from being started there: the same checks. */
+/** Checks of a cluster: all of them for `doctor`, some before each run. */
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Pod } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
@@ -9,9 +9,8 @@ import { ClusterView, quantityOf, type ClusterPlace, type Right } from './cluste
 import type { ClusterAccess } from './kubectl';
 import { ownedBy, ownerOf, podOf, type ClusterRun } from './manifest';
 
-/** What was found, why it matters, and what to do. */
 interface Outcome {
-  /** `note`: worth knowing, or could not be found out. `bad`: a run would not start. */
+  /** `note`: good to know, or unknown. `bad`: a run would not start. */
   readonly status: 'good' | 'note' | 'warning' | 'bad';
   readonly text: string;
   readonly advice?: string;
@@ -19,7 +18,6 @@ interface Outcome {
 
 export type Finding = Outcome & { readonly check: string };
 
-/** @throws ExpectedError where the cluster does not answer */
 type Check = (view: ClusterView, run: ClusterRun) => Outcome[] | Promise<Outcome[]>;
 
 const finding = (status: Outcome['status'], text: string, advice?: string): Outcome => ({
@@ -31,8 +29,8 @@ const finding = (status: Outcome['status'], text: string, advice?: string): Outc
 const level = 'pod-security.kubernetes.io/enforce';
 
 /**
- * Whether the namespace is there, and what it asks of pods. Those of a run keep to `restricted`, the strictest level,
- * so that none is refused. Source: Kubernetes documentation, "Pod Security Standards", heading "Restricted".
+ * Pods of a run keep to `restricted`, the strictest level, so that no namespace refuses them.
+ * Source: Kubernetes documentation, "Pod Security Standards", heading "Restricted".
  */
 async function checkNamespace(view: ClusterView): Promise<Outcome[]> {
   const { namespace } = await view.place();
@@ -44,7 +42,6 @@ async function checkNamespace(view: ClusterView): Promise<Outcome[]> {
   return [finding('good', `${namespace} ${asks}; those of a run keep to restricted`)];
 }
 
-/** What the user must be allowed in the namespace, by resource. */
 const needed: Readonly<Record<string, readonly string[]>> = {
   configmaps: ['create'],
   secrets: ['create'],
@@ -55,7 +52,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   pods: ['get', 'list'],
   'pods/portforward': ['create'],
 };
-/** Without these a run starts, too; what is missed then. */
+/** A run starts without these; what is missing then. */
 const useful: readonly (readonly [Right, string])[] = [
   [{ verb: 'get', resource: 'pods/log' }, 'agents logs needs it'],
   [{ verb: 'list', resource: 'events' }, 'why the cluster makes no pods is not known then'],
@@ -120,7 +117,6 @@ async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Outcome[]
   ];
 }
 
-/** That the pods of a run ask for, all together. */
 const askedCores = (run: ClusterRun): number =>
   [ownerOf(run), ...ownedBy('', run)].reduce((sum, object) => {
     const { parallelism = 1 } = (object as Job).spec ?? {};
@@ -136,9 +132,9 @@ const memoryWords = (bytes: number): string =>
 const rounded = (amount: number): number => Math.round(amount * 100) / 100;
 
 /**
- * Ports that a public load balancer gives each machine for one frontend address, by how many machines there are; more
- * addresses give more, up to the first number. Source: Azure Load Balancer, "Source Network Address Translation (SNAT)
- * for outbound connections", heading "Default port allocation table".
+ * Outbound ports of a machine for one frontend address of a public load balancer, by the number of machines.
+ * Source: Azure Load Balancer, "Source Network Address Translation (SNAT) for outbound connections", heading "Default port
+ * allocation table".
  */
 const defaultPorts: readonly (readonly [upTo: number, ports: number])[] = [
   ...[[50, 1024] as const, [100, 512] as const, [200, 256] as const],
@@ -158,7 +154,6 @@ async function checkOutbound(
   const { server = '' } = await view.place();
   const isAksServer = aksServer.test(server);
   const nodes = await view.nodes().catch((error: unknown) => {
-    // Each agent has a node of its own then, at best.
     if (isAksServer && error instanceof ExpectedError) return [];
     throw error;
   });
@@ -203,7 +198,6 @@ function checkSize(_view: ClusterView, { files }: ClusterRun): Outcome[] {
   ];
 }
 
-/** The bus of a run in a cluster has no TLS. */
 function checkBus(_view: ClusterView, { secretFiles = [] }: ClusterRun): Outcome[] {
   if (secretFiles.length === 0) return [];
   return [
@@ -230,10 +224,10 @@ const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Ou
   ),
 ];
 
-/** Asks the cluster itself whether it would take the objects of a run: its own rules and those of others. */
+/** The cluster itself says whether it would take the objects. */
 async function dryRun(view: ClusterView, run: ClusterRun): Promise<Outcome[]> {
   const objects = [ownerOf(run), ...ownedBy('00000000-0000-0000-0000-000000000000', run)];
-  // Quotas and limits of a namespace are for pods, which others make for the run.
+  // Quotas apply to pods, which controllers make.
   const pods = objects.flatMap((object): Pod[] => {
     const { metadata, spec } = podOf(object) ?? {};
     const named = { ...metadata, name: object.metadata!.name! };
@@ -245,12 +239,11 @@ async function dryRun(view: ClusterView, run: ClusterRun): Promise<Outcome[]> {
   return [finding('good', `the cluster would take all objects of a run${ofPods}`)];
 }
 
-/** What is worth knowing before each run: the others are for whoever sets a cluster up. */
+/** Worth knowing before each run; the others help to set a cluster up. */
 const beforeRun: Readonly<Record<string, Check>> = {
   ...{ nodes: checkNodes, 'outbound ports': checkOutbound, size: checkSize, bus: checkBus },
 };
 
-/** In the order in which they are shown. */
 const checks: Readonly<Record<string, Check>> = {
   namespace: checkNamespace,
   rights: checkRights,
@@ -260,7 +253,7 @@ const checks: Readonly<Record<string, Check>> = {
   'dry run': dryRun,
 };
 
-/** What may not be read is no reason to stop, but for the judgement of the cluster itself. */
+/** A check without rights is a note, but for the dry run. */
 async function lookInto(
   all: Readonly<Record<string, Check>>,
   view: ClusterView,
@@ -283,7 +276,7 @@ export interface ClusterReport extends Partial<ClusterPlace> {
   readonly findings: readonly Finding[];
 }
 
-/** All that can be found out; what keeps kubectl from answering is a finding, too. */
+/** Runs every check; a kubectl that does not answer is a finding, too. */
 export async function examineCluster(
   kubectl: ClusterAccess,
   namespace: string | undefined,
@@ -308,17 +301,14 @@ export async function examineCluster(
   }
 }
 
-/**
- * What is worth knowing before a run, a text for each.
- * @throws ExpectedError `cluster-checks` with what keeps it from being started; `kubectl-…`, `cluster-…` when nothing answers
- */
+/** Warnings before a run. @throws ExpectedError `cluster-checks` with what keeps it from starting; `kubectl-…`, `cluster-…` */
 export async function checkBeforeRun(
   kubectl: ClusterAccess,
   namespace: string | undefined,
   run: ClusterRun,
 ): Promise<string[]> {
   const view = new ClusterView(kubectl, namespace);
-  // The first question alone: whoever has to sign in shall be asked once.
+  // One question first, so that a sign-in is asked for once.
   const all = [...(await checkRights(view)), ...(await lookInto(beforeRun, view, run))];
   const textsOf = (status: Outcome['status']): string[] =>
     all.filter((each) => each.status === status).map(findingText);

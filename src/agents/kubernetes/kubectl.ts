@@ -7,23 +7,20 @@ import type { KubeObject } from './manifest';
 
 const forwardWithinMs = 20_000;
 const againMs = 1000;
-/** Of one answer; the scripts of a run may have to pass a slow line. */
 const answerWithinMs = 60_000;
 const createWithinMs = 300_000;
-/** Of what kubectl says, and of what goes wrong. */
 const mostOutput = 16 * 1024 * 1024;
 const mostTrouble = 64 * 1024;
 
-/** What kubectl 1.20 to 1.32 say when nothing comes through a port any more. */
+/** What kubectl 1.20 to 1.32 say of a port that is broken. */
 const brokenForward = /error forwarding port|lost connection to pod/;
 
-/** Whether a process can have others with it that end with it. */
+/** Whether a process group can be ended as one. */
 const hasGroups = process.platform !== 'win32';
 
 export interface KubectlOptions {
   readonly namespace?: string | undefined;
   readonly context?: string | undefined;
-  /** Absent: the one on the path. */
   readonly program?: string | undefined;
   readonly words: ClusterWords;
 }
@@ -33,11 +30,10 @@ export interface Forwarding {
   close(): void;
 }
 
-/** The user's own kubectl: log-in, contexts and proxies are its business. Manifests go to its standard input only. */
+/** Runs the user's kubectl, which knows log-in, contexts and proxies. Manifests go to its standard input only. */
 export class Kubectl {
   private readonly program: string;
   private readonly flags: readonly string[];
-  /** Of whoever reads what goes wrong. */
   readonly words: ClusterWords;
 
   constructor({ namespace, context, program = 'kubectl', words }: KubectlOptions) {
@@ -49,7 +45,7 @@ export class Kubectl {
     ];
   }
 
-  /** What it answers. @throws ExpectedError `kubectl-…` or `cluster-…` with what is wrong and what to do */
+  /** @throws ExpectedError `kubectl-…` or `cluster-…` with what is wrong and what to do */
   async run(
     words: readonly string[],
     input = '',
@@ -60,7 +56,6 @@ export class Kubectl {
     throw kubectlTrouble(words, error, this.words);
   }
 
-  /** Makes an object; settles with its uid. @throws ExpectedError `kubectl` */
   async create(object: KubeObject): Promise<string> {
     const words = ['create', '--output', 'jsonpath={.metadata.uid}', '--filename', '-'];
     return (await this.run(words, JSON.stringify(object), createWithinMs)).trim();
@@ -76,7 +71,7 @@ export class Kubectl {
     return (readJson(text) as { readonly items?: readonly T[] }).items ?? [];
   }
 
-  /** A port of this machine that leads to a service of the cluster; made again when it breaks. */
+  /** Forwards a local port to a service; made again when it breaks. */
   async forward(service: string, port: number): Promise<Forwarding> {
     let child: ChildProcess | undefined;
     let isOver = false;
@@ -89,7 +84,7 @@ export class Kubectl {
         let said = '';
         going.stderr!.setEncoding('utf8').on('data', (text: string) => {
           if (said.length < mostTrouble) said += text;
-          // It stays with a pod that is gone: only a new one finds the pod in its place.
+          // kubectl stays with a pod that is gone; a new one finds its successor.
           if (local !== undefined && brokenForward.test(text)) end(going);
         });
         createInterface({ input: going.stdout! }).on('line', (line) => {
@@ -121,7 +116,7 @@ export class Kubectl {
       close();
       process.kill(process.pid, 'SIGHUP');
     };
-    // It does not hear what ends this process.
+    // kubectl does not notice that this process ends.
     process.once('exit', close);
     process.once('SIGHUP', hangUp);
     const late = setTimeout(close, forwardWithinMs);
@@ -154,7 +149,6 @@ export class Kubectl {
           if (error.length < mostTrouble) error += text;
           if (asksForSignIn(error)) reject(kubectlTrouble(words, error, this.words));
         });
-        // One that has ended takes nothing.
         child.stdin!.on('error', () => undefined);
         child.stdin!.end(input);
         child.once('error', (cause) => reject(this.missing(cause)));
@@ -168,7 +162,7 @@ export class Kubectl {
   }
 
   private start(words: readonly string[]): ChildProcess {
-    // Ctrl+C is for the run, which may still have things to ask for.
+    // Ctrl+C is for the run, which may still need kubectl.
     const options = { stdio: 'pipe', detached: hasGroups, windowsHide: true } as const;
     return spawn(this.program, [...this.flags, ...words], options);
   }
@@ -179,10 +173,9 @@ export class Kubectl {
   }
 }
 
-/** What runs and checks ask of a cluster; tests put others in its place. */
 export type ClusterAccess = Pick<Kubectl, keyof Kubectl>;
 
-/** What kubectl gives as JSON. @throws ExpectedError `kubectl` for what is none, such as what was cut off */
+/** @throws ExpectedError `kubectl` for text that is no JSON, such as cut output */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -191,28 +184,25 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** With what it has started to sign in. */
 function end(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   try {
     if (hasGroups) process.kill(-child.pid);
     else child.kill();
   } catch {
-    // It has just ended.
+    // It has ended.
   }
 }
 
 export interface Contexts {
   readonly names: readonly string[];
-  /** Absent where kubectl has none. */
   readonly current?: string;
 }
 
-/** What the settings of kubectl say; no cluster is asked. @throws ExpectedError `kubectl-missing` and others of kubectl */
+/** Contexts in kubectl's settings; asks no cluster. @throws ExpectedError `kubectl-missing` and others */
 export async function contextsOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<Contexts> {
   const [list, current] = await Promise.all([
     kubectl.run(['config', 'get-contexts', '--output', 'name']),
-    // It fails where there is none.
     kubectl.run(['config', 'current-context']).catch(() => ''),
   ]);
   const names = list.split('\n').flatMap((line) => line.trim() || []);
@@ -220,32 +210,30 @@ export async function contextsOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<C
   return { names, ...(names.includes(named) && { current: named }) };
 }
 
-/** Names of namespaces are labels (RFC 1123, as Kubernetes has them). */
+/** Source: RFC 1123, labels. */
 export const isNamespace = (text: string): boolean =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
 
-/** Names of Secrets are those of domains (RFC 1123, as Kubernetes has them). */
+/** Source: RFC 1123, subdomains. */
 export const isSecret = (text: string): boolean =>
   text.length <= 253 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);
 
-/** What kubectl says when it fails, as one sentence of what is wrong and one of what to do. */
 interface Trouble {
   readonly code: string;
   readonly pattern: RegExp;
   readonly words: (...found: string[]) => string;
 }
 
-/** Of what it says, where no pattern fits. */
 const mostLines = 3;
 const mostLength = 500;
-/** kubelogin by its device code waits for a person, who cannot answer it here. */
+/** kubelogin's device code waits for a person. */
 const prompt = /microsoft\.com\/devicelogin|To sign in, use a web browser/;
 
 const signIn =
   'Sign in again (on AKS: az login, then az aks get-credentials), see that kubectl get pods answers, and start again.';
 
-/** The first that fits counts: the same words may stand in the reason of another. Seen of kubectl 1.20 and 1.32. */
+/** The first match counts. Seen with kubectl 1.20 and 1.32. */
 const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] => [
   {
     code: 'kubectl-context',
@@ -285,7 +273,7 @@ const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] =>
       `Quota ${quota} of the namespace has no room: asked for ${requested}, used ${used}, limit ${limited}. Use fewer agents, or ask for a larger quota.`,
   },
   {
-    // Of a LimitRange, and of a quota that wants what pods of a run do not say.
+    // A LimitRange, or a quota for fields that pods of a run lack.
     code: 'cluster-limits',
     pattern:
       /forbidden: \[?((?:(?:minimum|maximum) \S+ usage per |\S+ max limit to request ratio per |failed quota: )[^\n\]]*)/,
@@ -327,7 +315,6 @@ const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] =>
 
 const asksForSignIn = (said: string): boolean => prompt.test(said);
 
-/** @param by how the advice is followed there where it is read */
 export function kubectlTrouble(
   words: readonly string[],
   said: string,
@@ -348,14 +335,11 @@ const kubectlLate = (words: readonly string[], withinMs: number): ExpectedError 
     `kubectl ${words[0]} has not answered within ${withinMs / 1000} s. See that the cluster runs, and whether kubectl get pods answers.`,
   );
 
-/** A group that took no part is undefined; sentences go on with a full stop of their own. */
+/** An unmatched group is undefined; the sentence has its own full stop. */
 const clean = (found: string | undefined): string =>
   (found ?? '').trim().replace(/\.$/, '').slice(0, mostLength);
 
-/**
- * How whoever asks would change what a sentence advises them to change: a command line by its flags, an editor by its
- * questions and settings. Each goes on a sentence, and may be empty.
- */
+/** How to follow advice: flags on the command line, settings in the editor. Each continues a sentence, and may be empty. */
 export interface ClusterWords {
   /** After `name another namespace`. */
   readonly namespace: string;

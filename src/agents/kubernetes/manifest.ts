@@ -1,4 +1,4 @@
-/** What a run leaves in a namespace for as long as it lasts: every object is owned by one Job, and goes with it. */
+/** The Kubernetes objects of a run; one Job owns them all. */
 import type { Deployment } from 'kubernetes-types/apps/v1';
 import type { Job, JobSpec } from 'kubernetes-types/batch/v1';
 import type {
@@ -19,49 +19,38 @@ import { inboxOf, streamOf, subjectsOf } from '../messages';
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
 
 export interface ClusterRun {
-  /** Id of the run; names of objects are made of it. */
   readonly run: string;
   readonly agents: number;
-  /** Seconds that connecting, all steps and drains may take together. */
+  /** Seconds of connecting, steps and drains. */
   readonly plannedS: number;
-  /** Node 20 or newer. */
   readonly image: string;
   readonly busImage: string;
-  /** File name of the scenario, and what is mounted: texts by file name. */
   readonly scenarioName: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Of the others, those that nobody else should read. */
+  /** Those of `files` that others should not read. */
   readonly secretFiles?: readonly string[];
-  /** Words of the command line of the coordinator, beside those that say which run it is. */
+  /** Arguments of the coordinator's `run`. */
   readonly flags: readonly string[];
-  /** Compressed scripts by file name. */
   readonly bundle: Readonly<Record<string, Buffer>>;
-  /** Values of the references of the scenario, by the names of environment variables. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Names of environment variables that the scenario refers to. */
   readonly environment?: readonly string[];
-  /** The user's own Secret, whose keys become environment variables. */
   readonly ownSecret?: string;
   readonly keys: BusKeys;
   readonly agentMemoryMb?: number;
-  /** Of all agents together, and the hosts that they go to as far as they are known: what is looked at before the run. */
   readonly connections?: number;
   readonly hosts?: readonly string[];
 }
 
 const appName = 'signalr-bench';
-/** Time beside the planned one: images that are pulled, agents that come, results that are fetched. */
 const marginS = 1800;
-/** Objects of a run that nobody removed go after so long. */
 const leftS = 600;
-/** Time in which the bus has to come. */
 export const busWithinS = 180;
 const usualMemoryMb = 1024;
-/** High: a crashed container must not end the healthy agents with it. */
+/** High, so that a crashed container does not end healthy agents. */
 const backoffLimit = 1000;
 const folders = { bundle: '/bundle', scenario: '/scenario', work: '/work', bus: '/bus' } as const;
 
-/** Unpacks the scripts beside it and becomes the command line. */
+/** Unpacks the scripts and becomes the command line. */
 const startScript = `const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { gunzipSync } = require('node:zlib');
 const app = (process.env.SIGNALR_BENCH_WORK || '${folders.work}') + '/app';
@@ -74,25 +63,19 @@ require(process.argv[1]);
 `;
 
 export const ownerName = (run: string): string => `${appName}-${run}`;
-/** Of the bus: its Deployment and its Service. */
 export const busService = (run: string): string => `${ownerName(run)}-bus`;
-/** Of the Secret. */
 export const keysName = (run: string): string => `${ownerName(run)}-keys`;
-/** In the Secret: what the coordinator, and who looks at the run, show to the bus. */
 export const leadPasswordKey = 'leadPassword';
 const labelsOf = (run: string, part: string): Record<string, string> => ({
   'app.kubernetes.io/name': appName,
   'app.kubernetes.io/component': part,
   [runLabel]: run,
 });
-/** On every object of a run, with its id. */
 export const runLabel = 'bench-run';
-/** Selects every object of a run. */
 export const runSelector = (run: string): string => `${runLabel}=${run}`;
 
 /**
- * The owner of all others: a Job that has done all it has to do as soon as it runs. The cluster removes it, with all that it
- * owns, so long after that as the run may take, whoever has made it is still there or not.
+ * Owns all other objects: a Job that is done at once. Its time to live removes everything, even when whoever made it is gone.
  * Source: Kubernetes documentation, "Automatic Cleanup for Finished Jobs"; "Jobs", heading "Job termination and cleanup".
  */
 export function ownerOf(given: ClusterRun): Job {
@@ -117,7 +100,6 @@ function scriptsOf({ bundle }: ClusterRun): Pick<ConfigMap, 'data' | 'binaryData
   return { data: { 'start.cjs': startScript }, binaryData };
 }
 
-/** Everything else, in the order in which it is made. */
 export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   const { run } = given;
   const owner = {
@@ -164,17 +146,15 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   });
   return [
     ...[content, secret, policy, service, bus],
-    // What a coordinator knew is lost with it: another one in its place could only begin anew.
+    // A second coordinator could only begin anew.
     job('lead', { ...jobOf(given, 1, leadPod(given)), backoffLimit: 0 }),
     job('agents', jobOf(given, given.agents, agentPod(given))),
   ];
 }
 
-/** What its pods are made of, where it has some. */
 export const podOf = (object: KubeObject): PodTemplateSpec | undefined =>
   object.kind === 'Job' || object.kind === 'Deployment' ? object.spec?.template : undefined;
 
-/** The files of the scenario, too: they may have rows with tokens. */
 const secretsOf = ({ run, keys, secrets, files }: ClusterRun): Record<string, string> => ({
   ...secrets,
   ...Object.fromEntries(Object.values(files).map((text, at) => [`file-${at}`, text])),
@@ -192,7 +172,7 @@ const jobOf = (given: ClusterRun, count: number, template: PodTemplateSpec): Job
   template,
 });
 
-/** Nobody is root, nothing is written but where it is meant to, and no key of the cluster is inside. */
+/** No root, a read-only root file system, no key of the cluster. */
 const podSecurity: PodSecurityContext = {
   runAsNonRoot: true,
   ...{ runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
@@ -203,7 +183,6 @@ const containerSecurity: SecurityContext = {
   capabilities: { drop: ['ALL'] },
 };
 
-/** For what ends at once. */
 const smallest = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } };
 
 function templateOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
@@ -211,7 +190,6 @@ function templateOf(run: string, part: string, spec: PodSpec): PodTemplateSpec {
     metadata: { labels: labelsOf(run, part) },
     spec: {
       ...{ automountServiceAccountToken: false, enableServiceLinks: false },
-      // Clusters may have nodes with Windows, too.
       nodeSelector: { 'kubernetes.io/os': 'linux' },
       securityContext: podSecurity,
       ...spec,
@@ -259,7 +237,7 @@ function nodePod(
     workingDir: folders.work,
     env: [
       { name: 'SIGNALR_BENCH_BUS', value: `nats://${busService(run)}:${busPort}` },
-      // All pods begin at once: one that gave up would be made again, later each time.
+      // All pods start together: one that gave up would be restarted, later each time.
       { name: 'SIGNALR_BENCH_BUS_WITHIN', value: `${busWithinS}s` },
       { name: 'SIGNALR_BENCH_BUS_USER', value: user.name },
       fromSecret('SIGNALR_BENCH_BUS_PASSWORD', user.key),
@@ -284,7 +262,6 @@ function nodePod(
   const items = Object.keys(files).map((path, at) => ({ key: `file-${at}`, path }));
   return templateOf(run, part, {
     restartPolicy: 'Never',
-    // Longer than an agent takes for its last words.
     terminationGracePeriodSeconds: 30,
     ...more,
     containers: [container],
@@ -317,8 +294,6 @@ function agentPod(given: ClusterRun): PodTemplateSpec {
   });
 }
 
-// Configuration of the bus of one run: who may say what on it.
-
 export const busPort = 4222;
 export const leadUser = 'lead';
 /** Fifty agents report about 2 GB in an hour. */
@@ -330,13 +305,13 @@ interface BusKeys {
   readonly agent: string;
 }
 
-/** In the language of `nats-server --config`; keys are made by us and hold letters and digits. */
+/** Configuration of `nats-server`: who may write and read what. */
 export function busConfig(run: string, keys: BusKeys, folder: string): string {
   const { join, clock, alive, beats, log, members, lead, facts } = subjectsOf(run);
   const stream = streamOf(log);
   const publish = [
     ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
-    // Reads an order by its number, and nothing else: readers of a stream may be made to write what they read anywhere.
+    // May read single orders only: a consumer of the stream could be made to write elsewhere.
     ...['$JS.API.INFO', `$JS.API.DIRECT.GET.${stream}.${lead}.*`],
   ];
   const list = (subjects: readonly string[]): string => JSON.stringify(subjects);

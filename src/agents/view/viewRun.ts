@@ -17,33 +17,29 @@ import {
 } from '../messages';
 import type { StopReason } from '../../engine/lead/run';
 
-/** Characters of a result in one message: the bus takes a megabyte. */
+/** Characters of a result per message: the bus takes 1 MB. */
 const partLength = 200_000;
-/** A result that nobody fetches is given up. */
 const keptMs = 10 * 60_000;
 
-/** Puts what people see of a run on the bus, where it can be looked at from elsewhere, now or later. */
+/** Shows a run on the bus, for viewers now or later. */
 export class RunPublisher {
   private readonly writer: LogWriter;
   private readonly answering: readonly Disposable[];
   private readonly stopEmitter = new Emitter<StopReason>();
   private isStopped = false;
-  /** Somebody who looks at the run wants it to end in order; once. */
   readonly onStop = this.stopEmitter.event;
   private readonly viewed = deferred();
 
   constructor(bus: Bus, subjects: RunSubjects) {
     this.writer = new LogWriter(bus, subjects.view, 'view');
-    // From the begin: whoever looks may have the end before this process comes to wait for it.
+    // From the start: a viewer may be done before `seen` is called.
     this.answering = [
       bus.answer(subjects.seen, () => {
         this.viewed.resolve();
         return '';
       }),
       bus.answer(subjects.stop, (reason) => {
-        // An answer to another question may have been sent here.
         if (reason !== 'stopped' && reason !== 'interrupted') return undefined;
-        // Whoever has missed the answer asks again.
         if (!this.isStopped) this.stopEmitter.fire(reason);
         this.isStopped = true;
         return '';
@@ -80,7 +76,7 @@ export class RunPublisher {
     this.say({ type: 'failed', text: cutToShow(text) });
   }
 
-  /** Waits until somebody has seen the end, for ten minutes at most; whether somebody has. */
+  /** Settles with whether a viewer had the end in time. */
   async seen(withinMs = keptMs): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
@@ -97,7 +93,7 @@ export class RunPublisher {
     return wasSeen;
   }
 
-  /** The bus has come back without the log: begin and end are put again, what was shown between them is not. */
+  /** After the bus lost the log: sends title and result again, not the snapshots. */
   renewed(): void {
     this.writer.again();
   }
@@ -108,25 +104,20 @@ export class RunPublisher {
 }
 
 interface RunViewer {
-  /** Machines of the agents that have come, of so many that are waited for. */
   gathered?(nodes: readonly string[], agents: number): void;
-  /** Nothing has been shown of it for a while; once. */
   unseen?(): void;
   title(title: RunTitle): void;
   snapshot(snapshot: Snapshot): void;
 }
 
-/** Results of hours have some megabytes. */
 const mostLength = 64 * 1024 * 1024;
 const answerWithinMs = 2000;
-/** Whoever publishes a run says something of it within a second. */
 const unseenAfterMs = 10_000;
 
 /**
- * Shows a run that goes on elsewhere from its begin, whenever that was, and gives its result.
- * @param left rejects when it is not to be looked at any more; the run goes on
- * @param quietMs after which it is said that nothing was shown
- * @throws ExpectedError `run-failed` with why it has none, `run-lost`, `run-missing`, `run-id`, `result-damaged`
+ * Shows a run from its start and gives its result.
+ * @param left rejects when the viewer leaves; the run goes on
+ * @throws ExpectedError `run-failed`, `run-lost`, `run-missing`, `run-id`, `result-damaged`
  */
 export async function viewRun(
   bus: Bus,
@@ -186,15 +177,15 @@ export async function viewRun(
   }
 }
 
-/** Whether this is why a run has ended without a result. */
+/** The run ended without a result. */
 export const isOver = (error: unknown): error is ExpectedError =>
   error instanceof ExpectedError && ['run-failed', 'run-lost'].includes(error.code);
 
 const leadLookEveryMs = 1000;
-/** Between two looks: a process that was stopped, or a machine that slept. */
+/** A longer gap between looks: this process was stopped, or the machine slept. */
 const deafMs = 2 * leadLookEveryMs;
 
-/** Calls `lost` once, when the process that leads a run has been silent for as long as its agents wait for it. */
+/** Calls `lost` once, after the coordinator has been silent for as long as agents wait. */
 export function watchLead(
   bus: Bus,
   { alive, log }: RunSubjects,
@@ -213,7 +204,7 @@ export function watchLead(
     lookedMs = nowMs;
     if (bus.isConnected && passedMs <= deafMs) silentMs += passedMs;
     if (silentMs < silenceMs) return;
-    // A link may be broken without noticing it: then the bus does not answer either.
+    // The link may be broken unnoticed: then the bus does not answer either.
     const isThere = await bus.hasLog(log).catch(() => undefined);
     if (isThere === undefined) silentMs = 0;
     else if (silentMs >= silenceMs && !isOver) {

@@ -11,11 +11,8 @@ import { printable } from '../views/line';
 
 interface AgentFlags extends BusFlags {
   readonly run?: string;
-  /** Milliseconds without a word of the coordinator after which it stops. */
   readonly aloneAfter?: number;
-  /** Names of environment variables that runs may refer to. */
   readonly env?: readonly string[];
-  /** Hosts that may get load. */
   readonly allowTarget?: readonly string[];
 }
 
@@ -24,15 +21,14 @@ interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
   readonly serverScript: string;
 }
 
-/** Whoever may write to the bus could keep an agent busy with runs that it refuses. */
+/** Anybody who may write to the bus could send refused runs without pause. */
 const refusedMs = 2000;
 
-/** Name of the machine in its cluster, as its manifest gives it. */
 export const nodeVariable = 'SIGNALR_BENCH_NODE';
 
 const codes: Readonly<Record<AgentEnding['kind'], number>> = {
   done: exitCode.done,
-  // Whoever finds no place is not needed: a failure would have another one started in its place.
+  // A failure would start another agent in its place.
   fenced: exitCode.done,
   left: exitCode.done,
   refused: exitCode.badInput,
@@ -40,7 +36,7 @@ const codes: Readonly<Record<AgentEnding['kind'], number>> = {
   alone: exitCode.defect,
 };
 
-/** Generates load for the runs of a bus: for one that is named, else for one after the other until it is stopped. */
+/** Works for one named run, or for one after the other until stopped. */
 export async function agentCommand(
   flags: AgentFlags,
   io: ProcessIo,
@@ -76,7 +72,7 @@ export async function agentCommand(
       const options = { run, node, say, leave, silenceMs: aloneAfter };
       const ending = await serveRun(bus, parts, options);
       const words = endingWords(ending);
-      // One that it cannot take part in may be offered until its agents are there.
+      // A refused run may be offered again until its agents are there.
       if (words !== refused) say(words);
       if (run !== undefined || ending.kind === 'left') return codes[ending.kind];
       refused = ending.kind === 'refused' ? words : '';

@@ -24,7 +24,7 @@ interface AgentLogsFlags extends PlaceFlags {
   readonly tail: number;
 }
 
-/** Runs of a namespace with their agents, or the agents that wait on a bus. */
+/** Lists the runs of a namespace, or the agents that wait on a bus. */
 export async function listAgents(
   flags: ListAgentsFlags,
   io: ProcessIo,
@@ -101,11 +101,10 @@ function podLines({ name, state, node, since, trouble }: SeenPod, now: Date): Li
 const ageWords = (since: string, now: Date): string =>
   formatDurationMs(whole(Math.max(0, now.getTime() - Date.parse(since))));
 
-/** Seconds, or minutes of what is longer: nobody reads more of an age. */
 const whole = (ms: number): number =>
   ms < 120_000 ? Math.round(ms / 1000) * 1000 : Math.round(ms / 60_000) * 60_000;
 
-/** The last lines that the pods of a run have written, without secrets. */
+/** Last lines of a run's pods, without secrets. */
 export async function agentLogs(
   run: string,
   agent: string | undefined,
@@ -123,7 +122,6 @@ export async function agentLogs(
   return exitCode.done;
 }
 
-/** Removes a run from a cluster with everything that it has there. */
 export async function removeAgents(
   run: string,
   flags: PlaceFlags,

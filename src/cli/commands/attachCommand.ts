@@ -19,14 +19,13 @@ import { paintAll, printable } from '../views/line';
 import { createLiveView, createPlainView, type RunView } from '../views/runView';
 
 export interface ShowFlags {
-  /** Folder that result folders are made in. */
   readonly out: string;
   readonly json?: boolean;
 }
 
 export type AttachFlags = BusFlags & ShowFlags;
 
-/** Shows a run that goes on elsewhere, and keeps its result here; the exit code is that of the run. */
+/** Shows a run that goes on elsewhere and stores its result here; exits with its code. */
 export async function attachCommand(
   run: string,
   flags: AttachFlags,
@@ -41,10 +40,9 @@ export async function attachCommand(
   }
 }
 
-/** What the bus calls who looks at a run. */
 export const busName = 'signalr-bench attach';
 
-/** Shows a run of a bus to its end; a signal leaves it. */
+/** A signal leaves the run, which goes on. */
 export async function showRun(
   bus: Bus,
   run: string,
@@ -68,11 +66,9 @@ export async function showRun(
   }
 }
 
-/** A run as it is shown here, while it goes on elsewhere and at its end. */
 export class ShownRun {
   readonly request: ViewRequest;
   readonly shell: ViewShell;
-  /** Of what is kept here, as it is named. */
   folder: string | undefined;
   private view: RunView | undefined;
 
@@ -96,7 +92,6 @@ export class ShownRun {
     else this.io.stderr.write(`${printable(text)}\n`);
   }
 
-  /** Where that is of a run without a result. */
   sayKept(): void {
     if (this.folder !== undefined) this.say(`What was seen of the run is kept in ${this.folder}.`);
   }
@@ -117,7 +112,7 @@ export class ShownRun {
     this.view = undefined;
   }
 
-  /** The last screen; the exit code is that of the run. */
+  /** Shows the last screen. @returns the exit code of the run */
   finish({ result, folder }: FinishedRun, stoppedBy?: unknown): number {
     const { io, flags } = this;
     const { stdout, stderr, cwd } = io;

@@ -19,7 +19,7 @@ import path from 'node:path';
 import { readFileBounded } from '../../results/readResult';
 import { replaceFile } from '../../results/safeFiles';
 
-/** Asks for a yes after all was shown. @throws ExpectedError `not-confirmed` where nobody can be asked */
+/** Asks for a yes after showing everything. @throws ExpectedError `not-confirmed` where nobody can be asked */
 export async function confirmLoad(
   question: RunQuestion,
   scenario: Scenario,
@@ -55,7 +55,6 @@ export async function confirmLoad(
   return true;
 }
 
-/** Undefined where all load stays here. */
 function whereTo({ reach, url }: RunQuestion): string | undefined {
   const hosts = loadHosts(reach);
   if (hosts.length === 0) return undefined;
@@ -64,7 +63,7 @@ function whereTo({ reach, url }: RunQuestion): string | undefined {
   return printable(hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`);
 }
 
-/** Asks whether a redirect to another machine may be followed. @throws ExpectedError `not-confirmed` as above */
+/** @throws ExpectedError `not-confirmed` where nobody can be asked */
 export async function confirmRedirect(
   host: string,
   url: string,
@@ -78,7 +77,7 @@ export async function confirmRedirect(
 
 const saysYes = (answer: string | undefined): boolean => /^\s*y(es)?\s*$/i.test(answer ?? '');
 
-/** Whom the flags of a run contact, with the names of what they get. */
+/** Contacts that flags add, with the names of what they get. */
 export function contactsOfFlags(
   { otlp, on, bus }: BusFlags & { readonly otlp?: string; readonly on?: string },
   { env }: Pick<ProcessIo, 'env'>,
@@ -95,7 +94,6 @@ export function contactsOfFlags(
 
 type Env = ProcessIo['env'];
 
-/** Undefined where the environment has no folder for it: then each run asks. */
 function fileOf({ XDG_CONFIG_HOME: xdg, APPDATA: roaming, HOME: home }: Env): string | undefined {
   const config = xdg || roaming || (home && path.join(home, '.config'));
   return config ? path.join(config, 'signalr-bench', 'agreed-commands') : undefined;
@@ -112,7 +110,6 @@ async function readAgreed(file: string | undefined): Promise<string[]> {
   return text.split('\n').filter(Boolean);
 }
 
-/** What cannot be kept is asked again. */
 async function keepAgreed(hashes: readonly string[], env: Env): Promise<void> {
   const file = fileOf(env);
   if (file === undefined) return;
@@ -123,6 +120,6 @@ async function keepAgreed(hashes: readonly string[], env: Env): Promise<void> {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await replaceFile(file, [...agreed].map((hash) => `${hash}\n`).join(''));
   } catch {
-    // A home that cannot be written.
+    // Read-only home.
   }
 }

@@ -49,9 +49,7 @@ export interface DoctorDeps extends ProbeParts, DoctorClusterDeps {
 
 type ExaminedHub = ProbedHub & {
   readonly snippet?: string;
-  /** What to do where it cannot be reached. */
   readonly advice?: string;
-  /** What is missing where there is no hub at all. */
   readonly lacks?: readonly string[];
 };
 
@@ -59,14 +57,14 @@ interface Report {
   readonly node: string;
   readonly platform: string;
   readonly cores: number;
-  /** Null where there is no limit or it cannot be read. */
+  /** Null: no limit, or unknown. */
   readonly fileDescriptors: number | null;
   readonly localPorts: number | null;
   readonly calibration: Calibration;
   readonly target?: ExaminedHub | ServiceProbe;
 }
 
-/** What this machine can do, and whether a target can be measured; exit code 3 when it cannot be reached or refuses the key. */
+/** Reports on this machine and a target; exit code 3 when the target cannot be reached or refuses the key. */
 export async function doctorCommand(
   flags: DoctorFlags | (DoctorClusterFlags & { readonly on: 'kubernetes' }),
   io: ProcessIo,
@@ -75,7 +73,7 @@ export async function doctorCommand(
   if (flags.on === 'kubernetes') return doctorCluster(flags, io, deps);
   if (flags.set !== undefined && flags.target === undefined)
     throw new ExpectedError('flag-without-effect', '--set belongs to --target. Nothing was asked.');
-  // The target first: a mistyped one should not wait for the calibration.
+  // First: a mistyped target should not wait for the calibration.
   const target =
     flags.target === undefined ? undefined : await examine(flags.target, flags, io, deps);
   const report: Report = {
@@ -131,7 +129,6 @@ function reportLines(report: Report): Line[] {
   const { calibration, fileDescriptors, localPorts } = report;
   const connections = (limit: number | null): string =>
     limit === null ? 'no limit found' : formatCount(limit);
-  // A quick measurement deserves two digits.
   const perSecond = Number(calibration.messagesPerSecond.toPrecision(2));
   const cpu = `${formatCount(calibration.cpuUsPerMessage, 1)} µs of CPU`;
   const row = (name: string, value: string): Line => ({ text: `${name.padEnd(18)} ${value}` });
@@ -186,7 +183,6 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
   ];
 }
 
-/** What a run can do with the hub as it is, and what it would take the hub for. */
 function runsLines(
   hub: Pick<Extract<ProbedHub, { reachable: true }>, 'methods' | 'dialect' | 'classic'>,
 ): Line[] {
@@ -220,10 +216,8 @@ interface DoctorClusterFlags extends PlaceFlags {
   readonly agents?: number;
   readonly image: string;
   readonly busImage: string;
-  /** Only its name counts: nobody is asked. */
   readonly target?: string;
   readonly json?: boolean;
-  /** Prints what a run makes, and asks nobody. */
   readonly manifest?: boolean;
 }
 
@@ -233,7 +227,7 @@ interface DoctorClusterDeps extends PlaceDeps {
   readonly platform: string;
 }
 
-/** Whether a run would start in a cluster; exit code 2 when something keeps it from starting. Nothing is made there. */
+/** Whether a run would start in a cluster; exit code 2 when not. Changes nothing there. */
 async function doctorCluster(
   flags: DoctorClusterFlags,
   io: ProcessIo,
@@ -264,7 +258,6 @@ async function doctorCluster(
   return isReady(report) ? exitCode.done : exitCode.badInput;
 }
 
-/** In the place of keys, and of the id that the cluster gives to the owner. */
 const madeLater = 'made-for-each-run';
 
 const isReady = ({ findings }: ClusterReport): boolean =>
@@ -289,7 +282,6 @@ function clusterLines(report: ClusterReport, agents: number): Line[] {
 
 function findingLines({ check, status, text, advice }: Finding): Line[] {
   const [mark, tone] = marks[status];
-  // The name is one word to who breaks lines.
   const name = check.replaceAll(' ', fixedBlank).padEnd(nameWidth, fixedBlank);
   return [
     ...wrapped(`${mark}${fixedBlank}${name}${text}`, 80, indent, tone),

@@ -25,11 +25,9 @@ import { canColour, widthOf, type ProcessIo } from '../io';
 interface EstimateFlags {
   readonly edition?: Edition;
   readonly headroom?: number;
-  /** Price of a million billed messages beyond the included ones, in any currency. */
+  /** Price of a million billed messages beyond those included. */
   readonly messagePrice?: number;
-  /** Price of one Unit for an hour. */
   readonly unitPrice?: number;
-  /** What prices are for; 720 when absent. */
   readonly hours?: number;
   readonly json?: boolean;
 }
@@ -70,7 +68,7 @@ export async function estimateCommand(
   return exitCode.done;
 }
 
-/** Also says what a service refuses for its size, and adds it to `refused`. */
+/** Adds problems of messages that a service refuses for their size. */
 export const withSizeProblems =
   (parse: ScenarioParser, refused: Problem[] = []): ScenarioParser =>
   (text, given) => {
@@ -79,7 +77,6 @@ export const withSizeProblems =
     return { ...parsed, problems: [...parsed.problems, ...refused] };
   };
 
-/** What an estimate says of the load alone, whoever takes it. */
 function loadFields(scenario: Scenario, options: EstimateOptions, model: EstimateModel): object {
   const loadOf = (asked: Scenario) => model.loadOf(asked, true);
   const found = scenarioEstimate(scenario, options, { ...model, loadOf });

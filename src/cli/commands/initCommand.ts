@@ -12,7 +12,6 @@ import { createFile, replaceFile } from '../../results/safeFiles';
 import { describeFileError } from '../../results/resultFolder';
 
 interface InitFlags {
-  /** Absent: one that the service runs by itself. */
   readonly useCase?: string;
   readonly unit: number;
   readonly service: PresetChoice['service'];
@@ -20,14 +19,13 @@ interface InitFlags {
   readonly force?: boolean;
 }
 
-/** Writes the set-up of the performance guides for a use case and a size. @throws ExpectedError */
+/** Writes the set-up of a performance guide. @throws ExpectedError */
 export async function initCommand(
   file: string | undefined,
   flags: InitFlags,
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { unit, service, groups, force } = flags;
-  // Where a run has no app servers, the first that needs nobody's application.
   const answersItself = services[service].appServers === 'ofRun';
   const usual = useCases.find(
     (one) => one.services.includes(service) && (answersItself || !needsApplication(one)),
@@ -61,7 +59,7 @@ function useCaseNamed(name: string): UseCase {
   );
 }
 
-/** Writes what a command has made; in place of a file that is there only with --force. @throws ExpectedError with that code */
+/** Replaces an existing file only with --force. @throws ExpectedError with that code */
 export async function writeMade(
   text: string,
   { file, force = false }: { readonly file: string; readonly force?: boolean },

@@ -8,19 +8,17 @@ import { jsonDocument } from '../../base/text';
 import { canColour, widthOf, type ProcessIo } from '../io';
 import { paintAll, wrapped, type Line } from '../views/line';
 
-/** One key of a scenario file, as `--set` names it. */
 interface ListedKey {
   readonly name: string;
   readonly type: string;
-  /** As it is written in a file; absent where there is none. */
   readonly default?: string | undefined;
   readonly required?: boolean | undefined;
   readonly choices?: readonly string[] | undefined;
-  /** Bounds of the value, both included, in milliseconds, bytes or as a share where it has a unit. */
+  /** Inclusive; in milliseconds, bytes or as a share where there is a unit. */
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
   readonly doc: string;
-  /** What the Azure SignalR benchmark did differently. */
+  /** How the Azure SignalR benchmark differs. */
   readonly note?: string | undefined;
   readonly useCases?: readonly string[];
 }
@@ -31,7 +29,6 @@ export function listedKeys(): ListedKey[] {
 
 function listed(spec: KeySpec, name: string): ListedKey[] {
   const below = spec.type === 'entries' ? `${name}.0` : name;
-  // Steps in steps have the same keys again.
   const steps =
     spec.type === 'parameters'
       ? allStepKeys.map((key) => listedKey(key, `${name}.steps.0.${key.name}`))
@@ -63,7 +60,7 @@ function listedKey(spec: KeySpec, name: string): ListedKey {
   };
 }
 
-/** The key of this name, and all below it. @throws ExpectedError `unknown-key` */
+/** @throws ExpectedError `unknown-key` */
 function keysNamed(name: string): ListedKey[] {
   const keys = listedKeys();
   const wanted = name.replace(/^scenarios\.\d{1,3}(?=\.)/, 'scenarios.0');
@@ -80,14 +77,13 @@ function keysNamed(name: string): ListedKey[] {
   );
 }
 
-/** Someone may have written the last part only, and not well. */
 function nearestLast(name: string, names: readonly string[]): string | undefined {
   const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
   const last = didYouMean(lastOf(name), names.map(lastOf));
   return names.find((known) => lastOf(known) === last);
 }
 
-/** Lists the keys of scenario files: all, or one with all that is known of it. @throws ExpectedError `unknown-key` */
+/** Lists all keys, or everything about one. @throws ExpectedError `unknown-key` */
 export function keysCommand(
   name: string | undefined,
   { json = false }: { readonly json?: boolean },

@@ -23,46 +23,36 @@ import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { busTraits, openBus, type BusFlags } from '../openBus';
 
-/** Where the agents of a run are. */
-
 export interface OnFlags extends BusFlags {
   readonly on?: 'hosts' | 'kubernetes';
   readonly agents?: number;
-  /** Id of the run on the bus. */
   readonly run?: string;
-  /** Milliseconds for agents to come, and of silence after which one is lost. */
+  /** Time for agents to come, and silence after which one is lost. */
   readonly joinWithin?: number;
   readonly agentTimeout?: number;
-  /** Show the run on the bus, for `attach`, and wait until its result was seen. */
+  /** Show the run on the bus, and wait until a viewer has its result. */
   readonly publish?: boolean;
 }
 
 export interface AgentRun {
-  /** Take the place of those that run on this machine. */
   readonly parts: Pick<
     RunParts,
     'agents' | 'machineLimits' | 'missingForRun' | 'buildPlan' | 'startRun'
   >;
-  /** Notes the files that the scenario names: agents get them. */
+  /** Records the files that the scenario names: agents get them. */
   readonly shell: Shell;
   readonly publisher: RunPublisher | undefined;
-  /** Says to who looks at the run why it was not begun. */
   failed(error: unknown): void;
-  /** Waits until somebody has seen the end, where it was to be seen. */
+  /** Waits until a viewer has seen the end, where it is published. */
   dispose(): Promise<void>;
 }
 
-/** Signals of this process, and others that mean the same. */
 interface AgentSignals {
-  /** Somebody who looks at the run wants it to end in order. */
   readonly stopped: (reason: StopReason) => void;
-  /** The first that came. */
   readonly signal: () => EndingSignal | undefined;
-  /** For what is not waited for when one more signal comes. */
   readonly next: () => Promise<EndingSignal>;
 }
 
-/** Of the half a minute that a pod has to end. */
 const seenWithinMs = 10_000;
 
 interface AskedRun {
@@ -115,7 +105,7 @@ export async function gatherHosts(
           const secret = secretFiles(Object.keys(files), plan, scenario);
           const key = hasKey ? ['the key of the bus'] : [];
           const why = overOpenBus([...secret, ...key], bus, staysHere);
-          // In a cluster nobody sees it: it was said where the run was started.
+          // In a cluster nobody sees it; it was said at the start.
           if (why !== undefined && !isInCluster(io)) shell.say('warning', why);
           return crew.startRun(plan, target, given, { text, overrides, files });
         },
@@ -124,7 +114,7 @@ export async function gatherHosts(
       publisher,
       failed,
       dispose: async () => {
-        // Where this machine is taken away, who comes to see the end later finds it on the bus.
+        // This machine goes away: late viewers find the end on the bus.
         await ((await seen()) === 'SIGTERM' ? crew.leave() : crew.dispose());
         await bus.close();
       },
@@ -135,7 +125,7 @@ export async function gatherHosts(
   }
 }
 
-/** What agents cannot do is said before they come. @throws ExpectedError */
+/** Checks that agents can run it before they come. @throws ExpectedError */
 function planFor(
   scenario: Scenario,
   { text, overrides }: RunRequest,
@@ -156,10 +146,7 @@ function planFor(
 
 const isInCluster = ({ env }: Pick<ProcessIo, 'env'>): boolean => env[nodeVariable] !== undefined;
 
-/**
- * Until somebody has seen the end of a run, or nobody has for long; the signal that came instead. A machine that is taken
- * away waits for seconds only.
- */
+/** Waits until a viewer has seen the end, after SIGTERM for 10 s. @returns the signal that ended it */
 export async function untilSeen(
   publisher: Pick<RunPublisher, 'seen'>,
   signals: Pick<AgentSignals, 'signal' | 'next'>,
@@ -179,7 +166,6 @@ export function gatheredLine(nodes: readonly string[], agents: number): string {
   return `agents    ${nodes.length} of ${agents}${names}`;
 }
 
-/** For who looks at the run from elsewhere. */
 function whyNotBegun(error: unknown): string {
   if (error instanceof SignalError) return 'The run was stopped before it began.';
   return error instanceof ExpectedError ? error.message : String(error);

@@ -35,7 +35,6 @@ export interface ClusterFlags extends ClusterWishes {
   readonly out?: string;
   readonly json?: boolean;
   readonly keepGoing?: boolean;
-  /** Milliseconds. */
   readonly joinWithin?: number;
   readonly agentTimeout?: number;
   readonly yes?: boolean;
@@ -52,7 +51,7 @@ interface ReadScenario {
   readonly text: string;
 }
 
-/** Runs a scenario in a cluster, shows it here, and leaves nothing there; the exit code is that of the run. */
+/** Runs a scenario in a cluster, shows it here, and leaves nothing there; exits with the run's code. */
 export async function runOnKubernetes(
   { scenario, name, text }: ReadScenario,
   overrides: readonly Override[],
@@ -128,7 +127,7 @@ export async function runOnKubernetes(
   }
 }
 
-/** Shows a run of a cluster that somebody else has started, or who is gone, and leaves it as it is. */
+/** Shows a run of a cluster without ending it. */
 export async function attachInCluster(
   run: string,
   flags: PlaceFlags & ShowFlags,
@@ -148,14 +147,12 @@ export async function attachInCluster(
   }
 }
 
-/** Which cluster, and where in it. */
 export interface PlaceFlags {
   readonly namespace?: string | undefined;
   readonly context?: string | undefined;
   readonly kubectl?: string | undefined;
 }
 
-/** Tests put others in the place of kubectl. */
 export interface PlaceDeps {
   readonly openKubectl?: (options: KubectlOptions) => ClusterAccess;
 }

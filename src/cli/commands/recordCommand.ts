@@ -48,11 +48,10 @@ interface RecordFlags {
 }
 
 interface RecordDeps extends EstimateDeps {
-  /** Settles when standard input has ended. */
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
-/** Records clients of a hub until it is ended. @throws ExpectedError */
+/** Records clients of a hub until ended. @throws ExpectedError */
 export async function recordCommand(
   flags: RecordFlags,
   io: ProcessIo,
@@ -101,7 +100,6 @@ interface Files {
   readonly recording: string;
 }
 
-/** Both files have one name. */
 function filesOf({ out }: RecordFlags, { cwd, now }: ProcessIo): Files {
   const stamp = now().toISOString().slice(0, 19).replaceAll(':', '-');
   const named = out ?? `recorded-${stamp}`;
@@ -139,7 +137,7 @@ function endings(
 ): Endings {
   const { promise: over, resolve: end } = deferred();
   const subscription = io.onSignal((signal) => {
-    // Ctrl+C reaches every process of a terminal; one that an editor has started ends with its input.
+    // Ctrl+C reaches all processes of a terminal; an editor's recorder ends with its input.
     if (signal === 'SIGTERM' || !exitWithStdin) end();
   });
   const timer = forMs === undefined ? undefined : setTimeout(end, forMs);
@@ -168,7 +166,6 @@ function titleOf(flags: RecordFlags, { url }: RunningRecording, files: Files): R
   };
 }
 
-/** What is shown each second, and what is done when nobody is there. */
 function watcher(
   view: RecordView,
   { flags, io, ended }: { flags: RecordFlags; io: ProcessIo; ended: Endings },
@@ -182,7 +179,6 @@ function watcher(
     },
     onAllLeft() {
       if (flags.untilGone === true) ended.end();
-      // A page may come back, and a second browser may be opened: that is for people to know.
       else view.message('All clients are gone; the recording goes on for those that come back.');
     },
   };
@@ -197,7 +193,7 @@ interface Conclusion {
   readonly deps: RecordDeps;
 }
 
-/** Makes a scenario of what was recorded. @throws ExpectedError `nothing-recognised`; the recording is kept */
+/** Makes a scenario of the recording, which stays. @throws ExpectedError `nothing-recognised` */
 async function conclude(conclusion: Conclusion): Promise<number> {
   const { recording, hasClients, files, flags, io, deps } = conclusion;
   const { stdout, stderr, cwd } = io;
@@ -233,7 +229,7 @@ interface ImportFlags {
   readonly force?: boolean;
 }
 
-/** Makes a scenario of a recording, or the summary of a counter file. @throws ExpectedError */
+/** Makes a scenario of a recording, or sums up a counter file. @throws ExpectedError */
 export async function importCommand(
   file: string,
   flags: ImportFlags,
@@ -248,7 +244,7 @@ export async function importCommand(
   return reportImported(imported, flags, io);
 }
 
-/** The scenario to a file or standard output, what was recognised and the estimate to standard error. */
+/** Scenario to a file or standard output; findings and estimate to standard error. */
 async function reportImported(
   imported: ImportedScenario,
   { out, json = false, force }: ImportFlags,

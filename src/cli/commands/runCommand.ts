@@ -39,32 +39,26 @@ interface RunFlags extends OnFlags, ClusterFlags, ReplayFlags, ReportFlags {
   readonly json?: boolean;
   readonly seed?: number;
   readonly workers?: number;
-  /** 0: as many as it takes. */
   readonly processes?: number;
-  /** How often the steps are run. */
   readonly repeat?: number;
-  /** A step that fails does not end the run. */
   readonly keepGoing?: boolean;
   readonly yes?: boolean;
-  /** What to search; true: what the file says; false: its search is left out. */
   readonly search?: boolean | SearchKind;
   readonly budget?: string;
   readonly precision?: string;
-  /** Earlier run to compare with: a word, or where its result is. */
+  /** `last`, `best`, `kept`, or the place of a result. */
   readonly baseline?: string;
   readonly tolerance?: number;
-  /** Where metrics are served and pushed to while the run goes on. */
   readonly metricsPort?: number;
   readonly otlp?: string;
 }
 
-/** What a run is made of; tests put fakes in its place. */
 export interface RunDeps extends RunParts {
   readonly parseScenario: ScenarioParser;
   readonly serverScript: string;
 }
 
-/** Runs a scenario file; the exit code says how it was judged. @throws ExpectedError for what keeps a run from starting */
+/** Runs a scenario; the exit code is its verdict. @throws ExpectedError for what keeps it from starting */
 export async function runCommand(
   file: string,
   flags: RunFlags,
@@ -138,7 +132,6 @@ export async function runCommand(
   }
 }
 
-/** The run that is asked for, and what it is compared with. */
 function requestOf(
   { name, text }: { readonly name: string; readonly text: string },
   by: {
@@ -158,7 +151,6 @@ function requestOf(
   };
 }
 
-/** Before anything is started: a port that is taken keeps the run from starting. */
 async function openOutputs(
   { metricsPort, otlp }: RunFlags,
   { say }: Pick<Shell, 'say'>,
@@ -171,7 +163,7 @@ async function openOutputs(
   return outputs;
 }
 
-/** @throws ExpectedError where it cannot be read or compared with such a run */
+/** @throws ExpectedError where it cannot be read or compared */
 async function baselineOf(
   { baseline: which, tolerance }: RunFlags,
   directory: string,
@@ -192,7 +184,7 @@ async function baselineOf(
   const found = await findBaseline(question);
   const { passedOver = [] } = found.result ? found : {};
   const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
-  // Scenarios with the same file name share their earlier results: people see which one it is.
+  // Scenarios with one file name share results: say which it is.
   const note = found.result
     ? `baseline: ${found.result.id}, started ${formatUtcTime(found.result.startedAt)}${over}.`
     : `${found.why}${found.lookedIn === undefined ? '' : ` (results in ${found.lookedIn})`}; nothing is compared.`;
@@ -200,7 +192,7 @@ async function baselineOf(
   return found;
 }
 
-/** Flags that stand for a key come after `--set`, so that they win. */
+/** After `--set`, so that these flags win. */
 function overridesOf(flags: RunFlags): Override[] {
   const { set = [], target, seed, workers, processes, repeat, agents, search } = flags;
   const { budget, precision } = flags;
@@ -216,13 +208,10 @@ function overridesOf(flags: RunFlags): Override[] {
   return [...set, ...given.map(([path, value]) => ({ path, value: String(value) }))];
 }
 
-/** A run as it is shown here. */
 interface Shown extends Pick<RunDeps, 'serverScript'> {
-  /** Of the scenario file. */
   readonly folder: string;
   readonly flags: RunFlags;
   readonly stop: SignalStop;
-  /** From when the run has a title. */
   view?: RunView | undefined;
 }
 
@@ -305,7 +294,6 @@ async function print(
   stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
 }
 
-/** @param why nothing was compared with the baseline that was asked for */
 const reported = (
   { result, folder = '' }: FinishedRun,
   why: string | undefined,
@@ -331,20 +319,18 @@ function stopOnSignal(io: Pick<ProcessIo, 'onSignal'>) {
   const subscription = io.onSignal(got);
   return {
     signal: () => first,
-    /** As if this process had got one. */
     stopped: (why: StopReason) => {
       reason = why;
       got('SIGINT');
     },
     reason: () => reason,
-    /** The next one, which means nothing else. */
     next: () =>
       new Promise<EndingSignal>((resolve) => {
         handler = (_times, signal) => resolve(signal);
       }),
-    /** Rejects with a {@link SignalError} at the first signal, for what is not to be waited for then. */
+    /** Rejects with a {@link SignalError} at the first signal. */
     signalled,
-    /** From now on each signal calls this, with how many have come since. */
+    /** Calls the listener at each signal from now on, with their count. */
     handle(listener: (times: number) => void): void {
       times = 0;
       handler = listener;

@@ -1,4 +1,3 @@
-/** The files of `run --html --md --junit`, whatever becomes of the run. */
 import path from 'node:path';
 import type { Snapshot } from '../../measure/snapshot';
 import type { ProcessIo } from '../io';
@@ -8,10 +7,9 @@ import { printable } from '../views/line';
 const reportFlags = ['html', 'md', 'junit'] as const;
 export type ReportFlags = { readonly [Flag in (typeof reportFlags)[number]]?: string };
 
-/** A result, or what there is without one. */
 type Reported = Parameters<OnDemand['writeReports']>[0];
 
-/** After what is printed: a report is for others than who waits at the terminal. */
+/** After the terminal output. */
 export async function report(
   run: Reported,
   snapshots: readonly Snapshot[],
@@ -33,7 +31,7 @@ export async function report(
   for (const file of written) stderr.write(`report    ${printable(path.relative(cwd, file))}\n`);
 }
 
-/** In place of those of the run before, until this one has a result: it may end in ways that leave no time to write any. */
+/** Replaces reports of an earlier run at once: this run may end without a chance to write. */
 export async function reportBeginning(
   file: string,
   flags: ReportFlags,
@@ -48,13 +46,12 @@ export async function reportBeginning(
   });
 }
 
-/** Of a command line that came to nothing, by its words: what is wrong with them may have kept them from being read. */
+/** For a command line that failed, perhaps before it was parsed. */
 export async function reportFailure(
   [, ...words]: readonly string[],
   why: string,
   io: ProcessIo,
 ): Promise<void> {
-  // Behind `--` stands a name, whatever it looks like.
   const options = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
   const valueOf = (flag: string): string | undefined => {
     const at = options.map((word) => word.split('=')[0]).lastIndexOf(flag);

@@ -22,9 +22,8 @@ import { resolveReferences, type ReferenceLookup } from '../../scenario/target/r
 import { referenceValue, type ProcessIo } from '../io';
 
 interface ServeFlags {
-  /** 0 takes any free port. */
   readonly port: number;
-  /** End when standard input closes: whoever started this process is gone. */
+  /** End with standard input: the parent is gone. */
   readonly exitWithStdin?: boolean;
 }
 
@@ -32,7 +31,6 @@ interface Disposable {
   dispose(): Promise<void>;
 }
 
-/** A server of a run, which hands it each sign-in that was renewed. */
 interface RunServer extends Disposable {
   readonly url: string;
   renew(pass: ServicePass): void;
@@ -42,18 +40,16 @@ type Emulator = Disposable & { readonly connectionString: string };
 
 export interface ServeDeps {
   readonly startBenchHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
-  /** The same as ASP.NET SignalR serves it. */
   readonly startClassicHub: (options: BenchHubOptions) => Promise<Disposable & { url: string }>;
   readonly startAzureSignalr: (options: AzureSignalrOptions) => Promise<Emulator>;
   readonly startAppServer: (options: AppServerOptions) => Promise<RunServer>;
-  /** Serves the application's side of a service. */
   readonly startUpstreamHandler: (
     settings: UpstreamHandlerOptions,
     port: number,
     onProblem: (text: string) => void,
   ) => Promise<RunServer>;
   readonly startWebPubSubEmulator: (options: WebPubSubEmulatorOptions) => Promise<Emulator>;
-  /** Settles when standard input has ended; calls back with each line before. */
+  /** Settles when standard input has ended; calls back for each line. */
   readonly stdinEnded: (onLine: (line: string) => void) => Promise<void>;
 }
 
@@ -66,7 +62,7 @@ export const serveHub = serving<BenchHubFlags & ServeFlags & { readonly classic?
   },
 );
 
-/** Others can list arguments, so that a key is best a reference. @throws ExpectedError `missing-reference` */
+/** Others can list arguments: a key is best a reference. @throws ExpectedError `missing-reference` */
 function keyIn(text: string, env: ProcessIo['env']): string {
   const lookup: ReferenceLookup = (kind, name) => referenceValue(env, kind, name);
   const { text: key, missing } = resolveReferences(text, lookup);
@@ -104,16 +100,14 @@ export const serveUpstream = servingRun(
     startUpstreamHandler(settings as UpstreamHandlerOptions, ...how),
 );
 
-/** What serves: the first line on standard output is `{"url":…}` or `{"connectionString":…}`. */
+/** The first line on standard output is `{"url":…}` or `{"connectionString":…}`. */
 type Served = Disposable & {
-  /** When standard input has ended, for who reads it. */
   readonly inputEnded?: Promise<void>;
 } & ({ readonly url: string } | { readonly connectionString: string });
 
 /**
- * A server for the run that started this process. It reads lines of JSON, since others can list arguments, and some the
- * environment: the first is what it may do, with its key; each further one a sign-in that was renewed. It writes each problem as
- * such a line.
+ * A server of the run that started this process. Standard input has lines of JSON, since others can read arguments and
+ * environment: its settings with the key, then renewed sign-ins. Problems are written as lines of JSON.
  */
 function servingRun(
   name: string,
@@ -144,7 +138,6 @@ function servingRun(
     const report = (text: string): void => problems.report(redactText(text));
     const server = await start(deps, JSON.parse(settings), port, report);
     take = (line) => server.renew(JSON.parse(line) as ServicePass);
-    // What was renewed while it started.
     lines.forEach(take);
     return {
       url: server.url,
@@ -167,7 +160,7 @@ function serving<Flags extends ServeFlags>(
     const { stdout, stderr, onSignal } = io;
     const { promise: stopped, resolve: stop } = deferred();
     const subscription = onSignal((signal) => {
-      // Ctrl+C reaches every process of a terminal; a server that belongs to a run outlives its orderly end.
+      // Ctrl+C reaches all processes of a terminal; a server outlives the orderly end of its run.
       if (signal === 'SIGTERM' || !exitWithStdin) stop();
     });
     try {
@@ -191,16 +184,15 @@ function serving<Flags extends ServeFlags>(
 }
 
 const everyMs = 250;
-/** Sentences written at a time; what is more than that is counted with the last. */
+/** Different sentences at a time; others count with the last. */
 const mostAtOnce = 20;
 
-/** What a server reports to the run that has started it: a sentence, and how often it came true. */
 export interface ProblemLine {
   readonly problem: string;
   readonly count: number;
 }
 
-/** The same sentence is written once in a while with its count, so that a flood of failures is none of lines. */
+/** Writes each sentence with its count, so that many failures are few lines. */
 export class ProblemLines {
   private readonly counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;

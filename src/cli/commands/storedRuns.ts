@@ -21,7 +21,7 @@ import { comparisonScreen } from '../views/comparisonScreen';
 import { finalScreen, interruptedScreen } from '../views/finalScreen';
 import { paintAll, printable } from '../views/line';
 
-/** The last screen of a stored or interrupted run, or its summary in the order of the Azure SignalR benchmark. */
+/** Shows the last screen of a stored run, or its summary in the Azure SignalR benchmark's order. */
 export async function showCommand(
   location: string,
   { summary = false }: { readonly summary?: boolean },
@@ -47,7 +47,7 @@ export async function showCommand(
   return exitCode.done;
 }
 
-/** Writes a stored run in another format, to standard output or a file. @throws ExpectedError */
+/** Exports a stored run. @throws ExpectedError */
 export async function exportCommand(
   location: string,
   { format, out }: { readonly format: string; readonly out?: string },
@@ -65,7 +65,7 @@ export async function exportCommand(
   return exitCode.done;
 }
 
-/** Prints the summary of a counter file of the Azure SignalR benchmark. @throws ExpectedError with the damaged line */
+/** Sums up a counter file of the Azure SignalR benchmark. @throws ExpectedError with the damaged line */
 export async function importCounters(
   file: string,
   { json = false }: { readonly json?: boolean },
@@ -90,7 +90,7 @@ interface CompareFlags {
   readonly format?: 'text' | 'json' | 'md';
 }
 
-/** Compares each result with the first. The exit code is 1 where one is worse. @throws ExpectedError */
+/** Compares results with the first; exit code 1 where one is worse. @throws ExpectedError */
 export async function compareCommand(
   baseline: string,
   others: readonly string[],
@@ -138,7 +138,6 @@ function written(
   return screens.map((lines) => paintAll(lines, canColour(io))).join('\n');
 }
 
-/** Of several the one that decides, with all of them in `comparisons`. */
 function jsonOf(comparisons: readonly Comparison[]): object {
   const verdict = overallVerdict(comparisons);
   const deciding = comparisons.filter((each) => each.verdict === verdict).at(-1)!;

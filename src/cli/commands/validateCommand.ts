@@ -19,7 +19,7 @@ export interface ValidateDeps {
 
 const tones: Readonly<Record<string, Tone>> = { error: 'bad', warning: 'warn', info: 'dim' };
 
-/** Problems of scenario files on standard output; exit code 2 when one is an error. */
+/** Lists problems; exit code 2 for an error. */
 export async function validateCommand(
   files: readonly string[],
   options: { readonly json?: boolean },
@@ -44,7 +44,6 @@ export async function validateCommand(
       ];
       all.push(...placeProblems(name, text, found));
     } catch (error) {
-      // One file that cannot be read does not keep the others from being judged.
       if (!(error instanceof ExpectedError)) throw error;
       unreadable = true;
       stderr.write(`${printable(error.message)}\n`);
@@ -70,7 +69,7 @@ function problemsOfSizes(parsed: ParsedScenario): Problem[] {
   return sizeProblems(parsed, 'problem' in found ? undefined : found.estimate.planned);
 }
 
-/** A scenario may be checked where its secrets are not, so a missing one is a warning here. */
+/** A warning: secrets may be elsewhere. */
 function missingReferences(text: string, env: ProcessIo['env']): Problem[] {
   return referencesIn(text)
     .filter(({ offset }) => !isComment(text, offset))

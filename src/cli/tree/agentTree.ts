@@ -1,4 +1,4 @@
-/** Runs on several machines: what `run` offers for them, and the commands of the other sides. */
+/** Options and commands for runs on several machines. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AttachFlags } from '../commands/attachCommand';
 import type { ViewParts } from '../../run/viewedRun';
@@ -7,14 +7,12 @@ import type { OnDemand } from '../loadOnDemand';
 import { duration, wholeNumber, withExample, type AddCommands } from './commandTree';
 import { ExpectedError } from '../../base/expectedError';
 
-/** What every command gets beside its words and flags. */
 type WorkedWith = [io: ProcessIo, deps: ViewParts];
 
 const agentPlaces = ['hosts', 'kubernetes'] as const;
 const cluster = ['kubernetes'] as const;
 const busWords = 'NATS server where agents and run meet (default: SIGNALR_BENCH_BUS)';
 
-/** Which cluster, and where in it. */
 const placeOptions = [
   ['--namespace <name>', 'namespace of the cluster (default: that of the context)'],
   ['--context <name>', 'context of kubectl (default: the current one)'],
@@ -44,7 +42,6 @@ const addImageOptions = (command: Command): Command =>
 
 const agentCount = wholeNumber(1, 1000);
 
-/** What `doctor` says of a cluster. */
 export const addClusterOptions = (doctor: Command): Command =>
   refuseMisplaced(
     addImageOptions(
@@ -149,7 +146,6 @@ export const addAgents: AddCommands<OnDemand> = (program, carryOut) => {
   addAgentsOf(program, carryOut);
 };
 
-/** Runs of a cluster, whoever has started them. */
 const addAgentsOf: AddCommands<OnDemand> = (program, carryOut) => {
   const agents = withExample(
     program.command('agents'),
@@ -189,7 +185,6 @@ function variable(text: string, before: readonly string[] = []): readonly string
   return [...before, text];
 }
 
-/** As it stands in a URL. */
 function host(text: string, before: readonly string[] = []): readonly string[] {
   const url = `https://${text}`;
   if (!/^[^\s/?#@]+$/.test(text) || !URL.canParse(url))
@@ -198,10 +193,9 @@ function host(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, new URL(url).hostname + port];
 }
 
-/** What `--on` says, and `here` without it. */
 type Place = 'here' | 'hosts' | 'kubernetes';
 
-/** A flag that means something in some places only; anywhere else it is refused, because it would be ignored. */
+/** An option for some places only; refused elsewhere, where it would be ignored. */
 export class PlacedOption extends Option {
   constructor(
     readonly places: readonly Place[],
@@ -214,7 +208,7 @@ export class PlacedOption extends Option {
   }
 }
 
-/** Before the command is carried out. The hook throws an ExpectedError `flag-without-effect`. */
+/** The hook throws an ExpectedError `flag-without-effect`. */
 const refuseMisplaced = (command: Command): Command =>
   command.hook('preAction', () => {
     const on = command.getOptionValue('on') as Exclude<Place, 'here'> | undefined;

@@ -1,4 +1,4 @@
-/** Command lines: a tree of commands, carried out with the exit codes and messages that all of them have. */
+/** Runs command lines with common exit codes and messages. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ExpectedError } from '../../base/expectedError';
 import { parseDurationMs, parseShare } from '../../base/units';
@@ -10,14 +10,13 @@ import { printable } from '../views/line';
 import type * as Commands from '../commands/serveCommand';
 import type { ServeDeps } from '../commands/serveCommand';
 
-/** Loads a command when it is called and keeps its exit code. Each takes words, flags, and what it works with. */
 export type CarryOut<Commands> = (
   pick: (commands: Commands) => (...args: never[]) => number | Promise<number>,
 ) => (...parsed: unknown[]) => Promise<void>;
 
 export type AddCommands<Commands> = (program: Command, carryOut: CarryOut<Commands>) => void;
 
-/** Carries out one command line and returns its exit code. Never throws. */
+/** Runs a command line and returns its exit code. Never throws. */
 export async function runTree<Commands>(
   args: readonly string[],
   io: ProcessIo,
@@ -27,11 +26,10 @@ export async function runTree<Commands>(
     grow,
     failed,
   }: {
-    /** What each command works with, after its words, flags and `io`. */
     readonly deps: object;
     readonly commands: () => Promise<Commands>;
     readonly grow: AddCommands<Commands>;
-    /** Hears why a command line came to nothing, in words without secrets. */
+    /** Called with why a command line failed, without secrets. */
     readonly failed?: (why: string) => Promise<void>;
   },
 ): Promise<number> {
@@ -41,14 +39,13 @@ export async function runTree<Commands>(
     (pick) =>
     async (...parsed) => {
       const command = pick(await commands()) as (...args: unknown[]) => number | Promise<number>;
-      // The last one is what the parser knows of the command.
       code = await command(...parsed.slice(0, -1), io, deps);
     };
   const program = new Command('signalr-bench')
     .description('Load test SignalR and Web PubSub, and learn how many Units you need.')
     .version(toolVersion)
     .exitOverride()
-    // With their arguments beside them the lines of a list would be too long to be wrapped at 80 columns.
+    // With arguments the lines would exceed 80 columns.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .showHelpAfterError('(--help shows what there is)')
     .configureOutput({
@@ -79,7 +76,6 @@ function stackOf(error: unknown): string {
 export const withExample = (command: Command, example: string, heading = 'Example'): Command =>
   command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
 
-/** What a flag takes as an amount, within bounds. */
 export const amount =
   (
     expected: string,
@@ -105,13 +101,12 @@ export const whole = (text: string): number => (/^\d{1,16}$/.test(text) ? Number
 
 const decimal = (text: string): number => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
 
-/** `70%` or `0.7`; a bare number above 1 is most likely meant as a percentage. */
+/** `70%` or `0.7`; a bare number above 1 is probably a percentage, and refused. */
 export function share(text: string): number {
   const bare = decimal(text);
   return parseShare(text) ?? (bare > 1 ? NaN : bare);
 }
 
-/** `x50`, `50`. */
 export const times = (text: string): number => decimal(text.replace(/^[x×]|[x×]$/i, ''));
 
 type ServeCommands = Pick<
@@ -123,7 +118,6 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
   const serve = withExample(program.command('serve'), 'serve hub --port 0').description(
     'Serve something to put load on, on this machine only.',
   );
-  // For the processes that runs start.
   const server = (name: string, hidden = false): Command =>
     serve
       .command(name, { hidden })
@@ -183,7 +177,6 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
 
 const servers = () => import(/* webpackChunkName: "servers" */ '../servers.js');
 
-/** What `serve` works with. */
 export const serveDeps: ServeDeps = {
   startBenchHub: async (...options) => (await servers()).startBenchHub(...options),
   startClassicHub: async (...options) => (await servers()).startClassicHub(...options),

@@ -24,7 +24,6 @@ const mostDifferences = 20;
 const mostCharacters = 60;
 const blank: Line = { text: '' };
 
-/** A comparison for a terminal: sentence, a table for each step, and what differs. */
 export function comparisonScreen(comparison: Comparison, width: number): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { a, b, sentence, steps } = comparison;

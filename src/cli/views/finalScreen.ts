@@ -40,7 +40,7 @@ const tones: Readonly<Record<VerdictStatus, Tone>> = {
 
 const mostRows = 40;
 
-/** The last screen of a run, live or stored; without `folder` where the result could not be written. */
+/** Last screen of a run; without `folder` where the result could not be written. */
 export function finalScreen(result: Result, width: number, folder?: string): Line[] {
   const columns = Math.max(40, Math.min(width, 100));
   const { search, steps } = result;
@@ -73,7 +73,6 @@ export function finalScreen(result: Result, width: number, folder?: string): Lin
   ];
 }
 
-/** What a comparison says, where one was asked for. */
 function baselineLines({ baseline }: Result, columns: number): Line[] {
   if (baseline === undefined) return [];
   const { a, differences, verdict } = baseline;
@@ -97,7 +96,6 @@ const spaced = (lines: readonly Line[]): Line[] => (lines.length === 0 ? [] : [.
 function titleOf(result: Result, width: number): Line[] {
   const { p50, p99 } = result.connections.connectUs;
   const times = [`p50 ${formatLatencyUs(p50)}`, `p99 ${formatLatencyUs(p99)}`];
-  // The name of the hub stays in one piece.
   const where = result.target.url.replace('(hub ', `(hub${fixedBlank}`);
   return [
     ...wrapped(`${result.id} → ${where}`, width, '  ', 'bold'),
@@ -197,7 +195,6 @@ function verdictLines(result: Result, width: number): Line[] {
   ];
 }
 
-/** Counts that should be zero, said only when they are not. */
 function countLines({ steps }: Result, width: number): Line[] {
   const sum = (key: 'duplicated' | 'outOfOrder' | 'late' | 'extra'): number =>
     steps.reduce((total, step) => total + step[key], 0);
@@ -252,7 +249,6 @@ export function interruptedScreen(run: InterruptedRun, width: number): Line[] {
   ];
 }
 
-/** Whether all hub methods are such as the scenario names. */
 const namesMethods = ({ entries }: Pick<Scenario, 'entries'>): boolean =>
   entries.every(({ name }) => name === 'session');
 
@@ -286,7 +282,7 @@ function errorLines(
   ];
 }
 
-/** How it compares with the size that the file names, for people who plan with that. */
+/** Compares with the size in the file. */
 export function plannedLines(
   { planned }: Pick<Estimate, 'planned'>,
   width: number,
@@ -298,7 +294,7 @@ export function plannedLines(
   return wrapped(indent.first + planned.sentence, width, indent.others, tone);
 }
 
-/** Rows of the chart. Each is one nine further, so the axis is logarithmic, as tails are. */
+/** Each row is one nine further: a logarithmic axis, as for tails. */
 const spectrumRows = [
   ['50 %', 'p50', 'p50'],
   ['90 %', 'p90', 'p90'],
@@ -315,12 +311,11 @@ const spectrumRows = [
 const labelWidth = 34;
 const limitWidth = 9;
 
-/** Latency by percentile as bars of equal scale: solid since the real send, light what was waited before it. */
+/** Bars by percentile: solid since the real send, light since due. */
 function spectrumLines(step: StepSummary, slo: Slo, width: number): Line[] {
   const { latencyUs: due, sendLatencyUs: sent } = step;
   if (due.count === 0) return [];
   const barWidth = Math.max(10, Math.min(width, 100) - labelWidth - limitWidth);
-  // Of a stored file the percentiles may be in any order.
   const cells = (us: number): number =>
     due.max > 0 ? Math.min(1, Math.max(0, us / due.max)) * barWidth : 0;
   const words = (value: number | undefined): string =>

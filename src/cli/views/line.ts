@@ -1,6 +1,5 @@
 import { visibleText } from '../../base/text';
 
-/** How a line looks where colours are allowed; the words say the same without them. */
 export type Tone = 'dim' | 'bold' | 'good' | 'bad' | 'warn';
 
 export interface Line {
@@ -20,10 +19,10 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const zeroWidth = /\p{Mn}|\p{Me}|\u200b|\u200d/u;
 
-/** A blank at which {@link wrap} does not break; it is an ordinary one where it is written. */
+/** A blank at which {@link wrap} does not break. */
 export const fixedBlank = '\u00a0';
 
-/** Text from servers and files without anything a terminal would obey; line breaks become blanks. */
+/** Nothing that a terminal would obey; line breaks become blanks. */
 export function printable(text: string): string {
   return visibleText(text.replace(/[\r\n\t]+/g, ' '));
 }
@@ -49,12 +48,11 @@ export function cut(text: string, width: number): string {
   return text;
 }
 
-/** Breaks a text at blanks into lines of at most `width` columns; words that are longer stay whole. */
+/** Breaks at blanks; longer words stay whole. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = /^ */.exec(text)?.[0] ?? '';
   let empty = true;
-  // A number and its per cent belong together.
   const joined = text.trim().replaceAll(' %', `${fixedBlank}%`);
   for (const word of joined.split(/ +/)) {
     const longer = empty ? line + word : `${line} ${word}`;

@@ -1,16 +1,12 @@
-/** What the terminal shows of a recording while it goes on. */
 import { plural, formatCount } from '../../base/units';
 import { trafficRows, trafficText, type RecordProgress } from '../../record/watchRecording';
 import { clock } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
 
-/** What does not change while it is recorded. */
 export interface RecordTitle {
   readonly target: string;
-  /** What clients use in its place. */
   readonly url: string;
-  /** How the recording ends, and where it goes then. */
   readonly ending: string;
 }
 
@@ -35,7 +31,6 @@ function recordedText(progress: RecordProgress): string {
   ].join('; ');
 }
 
-/** Around both tables: blank lines, heads, and how many names are left out. */
 const linesOfTables = 6;
 const mostNames = 12;
 
@@ -48,7 +43,6 @@ export function recordLines(
   const { counts, atS } = progress;
   const passed = recordedText(progress).split('; ');
   const ending = wrapped(title.ending, width, '  ', 'dim');
-  // Three lines at the top, a blank one before the last, and the one in which the cursor stands.
   const others = passed.length + ending.length + linesOfTables + 5;
   const room = Math.max(2, Math.min(2 * mostNames, terminalRows - others));
   const callRoom = Math.max(room - counts.callbacks.length, Math.ceil(room / 2));
@@ -87,7 +81,6 @@ function rowText(width: number, name: string, cells: readonly string[]): string 
   return `${shown}${gap}${cells.map((cell, at) => cell.padStart(columnWidths[at]!)).join('')}`;
 }
 
-/** One place of the terminal, drawn anew each time. */
 export function createLiveRecordView(
   output: Output,
   title: RecordTitle,
@@ -118,10 +111,9 @@ export function createLiveRecordView(
   };
 }
 
-/** Least time between two lines. */
 const everyS = 10;
 
-/** For pipes and logs: a line now and then, where something has changed. */
+/** For pipes and logs: now and then a line. */
 export function createPlainRecordView(output: Output, title: RecordTitle): RecordView {
   const say = (text: string): void => output.write(`${printable(text)}\n`);
   let saidAtS = -Infinity;

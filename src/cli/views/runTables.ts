@@ -1,4 +1,4 @@
-/** Tables of a run that draw more than texts: calls, what hubs pushed, the values of a search. */
+/** Tables of calls, pushed messages and searches. */
 import { formatCount, formatLatencyUs, formatShare } from '../../base/units';
 import type { StepSummary } from '../../measure/summary';
 import { panelStrings } from '../../measure/show/panelStrings';
@@ -18,14 +18,10 @@ import { isEmptyTable, reports, type ReportedRun } from '../../measure/report/re
 
 interface Shown {
   readonly most?: number;
-  /** With a line for each call that had some: by class. */
   readonly errors?: boolean;
 }
 
-/**
- * The calls of the last step that has some, at most `most` of them, and what became of its sessions: those of each use case
- * of a mix below its name.
- */
+/** At most `most` calls of the last step that has some, with what became of its sessions; a mix by use case. */
 export function callLines(
   steps: readonly (StepSummary | StepProgress)[],
   width: number,
@@ -39,7 +35,6 @@ export function callLines(
   const all = sessionParts(step, panelStrings);
   let room = most;
   const lines = all.flatMap(({ entry, calls, parts, errors: had }, at): Line[] => {
-    // What one use case does not need is there for the next.
     const shown = calls.slice(0, Math.ceil(room / (all.length - at)));
     const hidden = calls.length - shown.length;
     room -= shown.length;
@@ -59,7 +54,7 @@ export function callLines(
   ];
 }
 
-/** What hubs sent on their own in the last step in which they did. */
+/** Messages pushed in the last step that had some. */
 export function pushedLines(
   steps: readonly (StepSummary | StepProgress)[],
   width: number,
@@ -85,10 +80,9 @@ const heads: Readonly<Record<SearchKind, string>> = {
 
 const mostTried = 40;
 const barWidth = 14;
-/** Bars begin here: what is faster than that makes no difference to anybody. */
 const shortestUs = 100;
 
-/** Every value that was tried, rising, with a bar for its p50 and p99; 80 columns. */
+/** Every value tried, rising, with bars of p50 and p99; 80 columns. */
 export function searchLines(search: SearchSummary): Line[] {
   const all = triedValues(search);
   if (all.length === 0) return [];
@@ -109,7 +103,6 @@ export function searchLines(search: SearchSummary): Line[] {
   ];
 }
 
-/** Of very many those next to the limit. */
 function around(all: readonly TriedValue[], { low }: SearchSummary): readonly TriedValue[] {
   const at = Math.max(
     0,
@@ -161,10 +154,8 @@ function wordsOf({ judged, held, shown, standing }: TriedValue): string {
   return shortWords(shown, times);
 }
 
-/** What is left of 80 columns. */
 const mostWords = 25;
 
-/** What was missed, as far as there is room for it. */
 function shortWords({ broken }: SearchStep, times: string): string {
   if (broken === undefined) return `missed${times}`;
   const { metric, name, limit, value } = broken;
@@ -181,7 +172,7 @@ function shortWords({ broken }: SearchStep, times: string): string {
   return (fitting ?? 'missed') + times;
 }
 
-/** `p99 1.1 s > 1 s`; what was lost is beyond any limit. */
+/** `p99 1.1 s > 1 s`; lost is beyond any limit. */
 function comparedWords(
   which: string,
   { measured, limit, side }: NonNullable<ReturnType<typeof missedObjectiveNumbers>>,
@@ -189,7 +180,7 @@ function comparedWords(
   return `${which} ${measured ?? 'lost'} ${side === 'most' ? '>' : '<'} ${limit}`;
 }
 
-/** Where the interval is wider than was asked. */
+/** Where the interval is wider than asked for. */
 function widthLines(search: SearchSummary): Line[] {
   const width = intervalWidth(search);
   if (
@@ -205,10 +196,9 @@ function widthLines(search: SearchSummary): Line[] {
 }
 
 const mostRows = 40;
-/** The longest texts are cut, though not to less, where a table is too wide. */
 const leastText = 20;
 
-/** A table as wide as what is in it, and what is said below it; where there is no room, the last columns are left out. */
+/** A table with its notes; columns that do not fit are left out. */
 export function reportLines(name: keyof typeof reports, run: ReportedRun, width: number): Line[] {
   const report = reports[name](run, panelStrings, mostRows);
   if (isEmptyTable(report)) return [];
@@ -238,7 +228,7 @@ export function reportLines(name: keyof typeof reports, run: ReportedRun, width:
   ];
 }
 
-/** Texts begin on the left. What is too long loses its middle: names of machines differ at their ends. */
+/** Texts are left-aligned and lose their middle: machine names differ at the end. */
 function aligned(cell: string, width: number, isText: boolean): string {
   const wide = textWidth(cell);
   const half = Math.floor(width / 2);

@@ -1,4 +1,4 @@
-/** What the terminal shows: a run while it goes on, its last screen, and the tables of both. */
+/** A run in the terminal while it goes on. */
 import { say } from '../../base/sentence';
 import { sortErrorCounts, type ErrorCounts } from '../../base/errorClass';
 import { latencyWords, formatCount, formatLatencyUs } from '../../base/units';
@@ -34,13 +34,10 @@ import { entryTable, noteLines, stepTable } from './stepTable';
 
 export interface RunView {
   update(snapshot: Snapshot): void;
-  /** Says something beside the view: a warning, or that the run is being stopped. */
   message(text: string): void;
-  /** Removes what was redrawn in place; the final screen follows. */
   close(): void;
 }
 
-/** First lines of every view: `chat-room.yaml → http://…`, the load, and how when unusual. */
 export interface RunTitle {
   readonly file: string;
   readonly url: string;
@@ -62,7 +59,6 @@ export function connectingText({ phase, connections }: Snapshot): string {
   return `${word}   ${connectionCounts(open, [`p99 ${formatLatencyUs(connectP99Us)}`])}`;
 }
 
-/** `1,900 of 1,900   p99 84ms   3 failed`: times where there are any, and what should be zero where it is not. */
 export function connectionCounts(
   connections: Snapshot['connections'] | ConnectionSummary,
   times: readonly string[],
@@ -87,7 +83,7 @@ const phaseWords: Readonly<Record<Phase, string>> = {
   done: 'done',
 };
 
-/** `no delivery for 2.1 s, 400 waiting`; undefined where deliveries come as they should. */
+/** `no delivery for 2.1 s, 400 waiting`; undefined without a stall. */
 export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined {
   const stall = step && detectStall(step);
   if (!stall) return undefined;
@@ -97,7 +93,7 @@ export function stallText({ step }: Pick<Snapshot, 'step'>): string | undefined 
     : `${count} waiting, the oldest for at least ${stall.seconds} s`;
 }
 
-/** `⚠ not met by now: 99 % of 260 deliveries within …`; nothing where all is met. */
+/** `⚠ not met by now: 99 % of 260 deliveries within …`. */
 function missedLine({ latest }: RunProgress): Line[] {
   const missed = latest?.step?.missed;
   if (missed === undefined) return [];
@@ -109,7 +105,6 @@ function missedLine({ latest }: RunProgress): Line[] {
   ];
 }
 
-/** `agent 3 is silent`; nothing where all are heard. */
 function silentText({ agents = [] }: Snapshot): string[] {
   const silent = agents.filter(({ status }) => status === 'silent');
   const [first] = silent;
@@ -118,7 +113,7 @@ function silentText({ agents = [] }: Snapshot): string[] {
   return [isOne ? `⚠ agent ${first.index} is silent` : `⚠ ${silent.length} agents are silent`];
 }
 
-/** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`, in a stall `⚠ step 3 of 3: no delivery for …`. */
+/** `step 3 of 3: measuring, 0:12 left; 40 outstanding; errors: 3 timeout`. */
 function statusText(snapshot: Snapshot, progress: RunProgress): string {
   const { phase, step, stepCount, errors, search } = snapshot;
   const inStep = step && !lastStepIsOver(progress) && phase !== 'connecting';
@@ -135,7 +130,7 @@ function statusText(snapshot: Snapshot, progress: RunProgress): string {
   ].join('; ');
 }
 
-/** `passed at 400 senders, failed at 800`, as far as a search knows. */
+/** `passed at 400 senders, failed at 800`. */
 function searchText({ of, low, high }: SearchProgress): string[] {
   const passed = low === null ? [] : [`passed at ${say(searchedValueWords({ of }, low))}`];
   const failed = high === null ? [] : [`failed at ${formatCount(high)}`];
@@ -154,7 +149,6 @@ export interface RunProgress {
 
 export const noProgress: RunProgress = { steps: [] };
 
-/** Takes in a snapshot: the step it is about replaces what was known of that step. */
 export function withSnapshot({ steps }: RunProgress, snapshot: Snapshot): RunProgress {
   const { step } = snapshot;
   if (!step) return { latest: snapshot, steps };
@@ -162,12 +156,11 @@ export function withSnapshot({ steps }: RunProgress, snapshot: Snapshot): RunPro
   return { latest: snapshot, steps: [...(known ? steps.slice(0, -1) : steps), step] };
 }
 
-/** Whether the last seen step is over: the run is past it, or waits for nothing more. */
 function lastStepIsOver({ latest }: RunProgress): boolean {
   return latest?.phase === 'closing' || latest?.phase === 'done';
 }
 
-/** Rows for the table, the one that is going on marked, with the time it has left. */
+/** Rows of the table; the current one has its time left. */
 function rowsOf(progress: RunProgress): StepRow[] {
   const { latest, steps } = progress;
   return steps.map((seen, position) => {
@@ -175,7 +168,6 @@ function rowsOf(progress: RunProgress): StepRow[] {
     const row = progressRow({ ...seen, over: seen.over || over });
     if (over || !latest) return row;
     const { index, senders } = seen;
-    // During the warm-up the counts are those of nothing yet.
     if (latest.phase === 'warmup' || latest.phase === 'preparing')
       return { index, senders, current: true };
     const left = latest.phase === 'measuring' ? { left: timeLeft(seen) } : {};
@@ -183,7 +175,7 @@ function rowsOf(progress: RunProgress): StepRow[] {
   });
 }
 
-/** `errors: 12 timeout, 3 refused`, most frequent first; empty when there are none. */
+/** `errors: 12 timeout, 3 refused`, most frequent first. */
 function errorWords(errors: ErrorCounts): string[] {
   const counts = sortErrorCounts(errors);
   if (counts.length === 0) return [];
@@ -191,10 +183,9 @@ function errorWords(errors: ErrorCounts): string[] {
 }
 
 const mostEntries = 8;
-/** Lines around the rows beside the load: title, connecting, head, status, blanks, and the cursor's. */
+/** Lines beside the rows: title, connecting, head, status, blanks, cursor. */
 const otherLines = 9;
 
-/** The table of steps, redrawn in place at each snapshot. */
 export function createLiveView(output: Output, title: RunTitle, colour: boolean): RunView {
   let progress: RunProgress = noProgress;
   let drawn = 0;
@@ -203,7 +194,6 @@ export function createLiveView(output: Output, title: RunTitle, colour: boolean)
     const width = widthOf(output);
     const lines = liveLines(title, progress, output.rows ?? 24, width);
     const fitting = lines.map((line) => ({ ...line, text: cut(line.text, width) }));
-    // One write, so that nothing is seen half drawn.
     output.write(erase() + paintAll(fitting, colour));
     drawn = lines.length;
   };
@@ -270,30 +260,28 @@ function mixLines(step: StepProgress | undefined, width: number): Line[] {
   return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
 }
 
-/** So many steps stay in sight where calls are shown too. */
 const mostStepsBesideCalls = 3;
 const leastCalls = 3;
 const mostPushes = 5;
 
-/** The calls of the step that goes on, in as many rows as there is room for; none where that is too small. */
+/** As many calls of the current step as fit. */
 function callsOf(step: StepProgress | undefined, width: number, room: number): Line[] {
   if (step?.calls === undefined) return [];
   const parts = Math.max(1, sessionRows(step).length);
-  // Around them are a blank line and their head; of each use case its name, how many are left out, and two lines of its sessions.
+  // A blank line and the head; per use case its name, a count and two lines of sessions.
   const most = room - (parts === 1 ? 5 : 2 + 4 * parts);
   if (most < leastCalls * parts) return room < 1 + 2 * parts ? [] : outcomesOf(step, width);
   return [{ text: '' }, ...callLines([step], width, { most, errors: false })];
 }
 
-/** What the hub sends on its own, in as many rows as there is room for. */
+/** As many pushed messages as fit. */
 function pushesOf(step: StepProgress | undefined, width: number, room: number): Line[] {
-  // Around them are a blank line, their head, and how many are left out.
   const most = Math.min(mostPushes, room - mostStepsBesideCalls - 3);
   const lines = step === undefined || most < 1 ? [] : pushedLines([step], width, most);
   return lines.length === 0 ? [] : [{ text: '' }, ...lines];
 }
 
-/** What became of the sessions alone: of each use case of a mix at most two lines. */
+/** Outcomes of sessions, two lines per use case. */
 const outcomesOf = (step: StepProgress, width: number): Line[] => {
   const lines = sessionParts(step, panelStrings).flatMap(({ entry = 'sessions', parts }) =>
     wrapped(`  ${entry}: ${parts}`, Math.min(width, 100), '    ').slice(0, 2),
@@ -301,14 +289,12 @@ const outcomesOf = (step: StepProgress, width: number): Line[] => {
   return lines.length === 0 ? [] : [{ text: '' }, ...lines];
 };
 
-/** Least time between two lines that only say how far the run is. */
 const progressEveryMs = 10_000;
 
-/** The run as lines, for pipes and logs: each change of phase, each finished step, and now and then how far it is. */
+/** For pipes and logs: phases, finished steps, and progress now and then. */
 export function createPlainView(output: Output, title: RunTitle): RunView {
   let progress: RunProgress = noProgress;
   let phase: string | undefined;
-  /** Steps that are said to be done. */
   let said = 0;
   let saidAtMs = 0;
   let stalledAtMs = -Infinity;
@@ -319,7 +305,6 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
     for (const row of rowsOf(progress).slice(said)) {
       if (row.current) break;
       const step = progress.steps[said++];
-      // A run may be stopped in a warm-up.
       if (!step?.elapsedS) continue;
       say(
         `${stamp} step ${row.index} done: ${wordsOf(visibleColumns('log', 'steps', [row]), row)}`,
@@ -348,7 +333,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
       const now = `${snapshot.phase} ${snapshot.step?.index ?? ''}`;
       const changed = now !== phase;
       const stalls = stallText(snapshot) !== undefined && !changed;
-      // A stall is said when it begins; one that comes and goes fills no log.
+      // A stall is reported when it begins, and not too often.
       const [unmet] = missedLine(progress);
       const isNews = unmet?.text.charAt(0) !== missedSign;
       missedSign = unmet?.text.charAt(0);
@@ -377,7 +362,7 @@ function lineOf(snapshot: Snapshot, progress: RunProgress, changed: boolean): st
   return `${status}; ${wordsOf(rates, row)}`;
 }
 
-/** `700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost`: what is known, in the order of the tables. */
+/** `700 senders, 700.0 sent/s, 7,000 received/s, p50 1.1 ms, …, 0 lost`. */
 function wordsOf(columns: readonly StepColumn[], row: StepRow): string {
   return columns.flatMap((column) => columnWords(column, row) ?? []).join(', ');
 }

@@ -16,21 +16,19 @@ export interface StepTable {
 }
 
 const defaultWidth = 8;
-/** What the narrowest terminal shows of a note. */
 const noteColumns = 80;
 
 const titleOf = (column: StepColumn): string => column.terminal?.head ?? lowercaseHead(column);
 
-/** A blank is between it and the column before it. */
 const widthOf = (column: StepColumn): number =>
   column.terminal?.width ?? Math.max(defaultWidth, titleOf(column).length + 1);
 
-/** The columns that have room, usual ones first, with one character before them for the mark of the step that is going on. */
+/** Columns that fit, usual ones first; one character stays for the mark of the current step. */
 function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColumn[] {
   let used = 1;
   const fits = (column: StepColumn): boolean => (used += widthOf(column)) < width;
   const isReplay = rows.some(({ recorded }) => recorded !== undefined);
-  // What was recorded says more than which of it is answered, and there is room for one of them.
+  // In a replay, recorded calls say more than expected answers; one of them fits.
   const all = visibleColumns('terminal', of, rows).filter(
     ({ id }) => !isReplay || id !== 'call.expected',
   );
@@ -42,7 +40,6 @@ function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColu
   return all.filter((column) => shown.includes(column));
 }
 
-/** `rows`: what is known of them, where that is known before. */
 export function stepTable(width = 80, rows: readonly StepRow[] = []): StepTable {
   const columns = fitting('steps', Math.max(80, width), rows);
   return {
@@ -67,7 +64,6 @@ export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable
   };
 }
 
-/** Of one step, whose rows stand in their order. */
 export function rowTable(
   kind: 'calls' | 'pushed',
   width = 80,
@@ -88,7 +84,6 @@ const headOf = (columns: readonly StepColumn[]): string => ` ${columns.map(headC
 function headCell(column: StepColumn): string {
   const head = titleOf(column);
   const width = widthOf(column);
-  // As its words stand.
   return column.unit === 'word' && column.id.endsWith('.name')
     ? ` ${head.padEnd(width - 1)}`
     : head.padStart(width);
@@ -100,7 +95,6 @@ const textOf = (columns: readonly StepColumn[], row: StepRow): string =>
 function cellOf(column: StepColumn, row: StepRow): string {
   const width = widthOf(column);
   const value = column.value(row);
-  // Words stand on the left of their column.
   if (column.unit === 'word')
     return ` ${String(value ?? '-')
       .slice(0, width - 1)
@@ -121,7 +115,7 @@ function toneOf({ generator, verdict, current }: StepRow): Tone | undefined {
   return current ? 'bold' : undefined;
 }
 
-/** A number right-aligned with at least one blank before it, shortened to `12.3K` where it is too long. */
+/** Right-aligned after a blank, shortened to `12.3K` where too long. */
 function fit(value: number | undefined, width: number, decimals = 0): string {
   if (value === undefined) return '-'.padStart(width);
   for (const places of decimals > 0 ? [decimals, 0] : [0]) {
@@ -143,7 +137,7 @@ function fit(value: number | undefined, width: number, decimals = 0): string {
   return '∞'.padStart(width);
 }
 
-/** What explains the rows above it: long dashes, lost deliveries in percentiles, errors of warm-ups, which are in no row. */
+/** Notes below the rows. */
 export function noteLines(rows: readonly StepRow[]): Line[] {
   const notes = [...stepNotes(rows, panelStrings), warmupNote(rows) ?? []].flat();
   return notes.flatMap((text) => wrapped(` ${text}`, noteColumns, ' ', 'dim'));

@@ -1,4 +1,4 @@
-/** Stored runs in other formats, for people and for other programs. */
+/** Exports of stored runs. */
 import { jsonDocument } from '../../base/text';
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
@@ -13,26 +13,20 @@ import { replaceFile } from '../../results/safeFiles';
 import { describeFileError, resultFolderName, makeFolders } from '../../results/resultFolder';
 
 type FinishedRun = Extract<StoredRun, { kind: 'result' }> & {
-  /** The report as a page that is written with it, for texts that name it. */
   readonly page?: string;
-  /** Why the run was not compared with a baseline that was asked for. */
   readonly notCompared?: string;
 };
 
-/** A format a stored run can be written in, for `export` and for _Export Result…_ in the editor. */
+/** For `export` and _Export Result…_. */
 export interface Exporter {
-  /** As after `--format`. */
   readonly name: string;
-  /** Of its files, without the dot. */
   readonly extension: string;
-  /** What it holds, for help and choices; the editor translates it. */
+  /** Contents, for help and choices; translated in the editor. */
   readonly words: string;
   readonly write: (run: FinishedRun, samples: Samples) => string | Promise<string>;
-  /** What is left of an interrupted run; absent where that makes no sense. */
   readonly writeInterrupted?: (run: InterruptedRun, samples: Samples) => string | Promise<string>;
 }
 
-/** The snapshots of the run, oldest first: those at hand, or what its folder holds of them. */
 type Samples = () => Promise<readonly Snapshot[]>;
 
 const markdown = async (run: FinishedRun | InterruptedRun): Promise<string> =>
@@ -45,7 +39,7 @@ const counters = async (run: StoredRun): Promise<string> =>
 const htmlReport = () => import(/* webpackChunkName: "run" */ './htmlReport.js');
 const junit = () => import(/* webpackChunkName: "run" */ './junitReport.js');
 
-/** Every format, in the order they are offered; a new one is a file beside this and a line here. */
+/** In the order offered; a new format is a file beside this and an entry here. */
 export const exporters: readonly Exporter[] = [
   { name: 'json', extension: 'json', words: 'all', write: ({ result }) => jsonDocument(result) },
   {
@@ -92,7 +86,7 @@ export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
   exporters.filter(({ writeInterrupted }) => kind === 'result' || writeInterrupted);
 
 /**
- * @param samples those at hand; else they are read from the folder of the run
+ * @param samples absent: read from the run's folder
  * @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold
  */
 export async function exported(
@@ -112,7 +106,7 @@ export async function exported(
   );
 }
 
-/** Writes a report, and the folders above it that are missing. Returns why it could not, in words. */
+/** Makes missing folders. @returns why it could not be written */
 export async function writeReport(file: string, text: string): Promise<string | undefined> {
   try {
     await makeFolders(path.dirname(file));
@@ -123,10 +117,9 @@ export async function writeReport(file: string, text: string): Promise<string | 
   }
 }
 
-/** What is asked for with a run: its file by the name of its format. */
 type ReportFiles = Readonly<Record<string, string | undefined>>;
 
-/** What is reported of a run that has come to no result so far, or will not, for the reason that is given. */
+/** A run without a result so far, or with the reason why it has none. */
 export const withoutResult = (
   scenario: string,
   startedAt: Date,
@@ -136,12 +129,7 @@ export const withoutResult = (
   ...(problem !== undefined && { problem }),
 });
 
-/**
- * Writes the reports of a run that is over. One that cannot be made or written is a warning: the run is worth
- * more than its reports, and ends by its verdict.
- *
- * @returns the files that were written
- */
+/** Writes reports of a finished run; one that fails is a warning. @returns the files written */
 export async function writeReports(
   run: FinishedRun | InterruptedRun,
   samples: Samples,

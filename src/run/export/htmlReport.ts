@@ -1,4 +1,4 @@
-/** A run as one page that needs nothing else: charts are drawn in it, and nothing is loaded or executed. */
+/** A run as one self-contained page without scripts. */
 import { say } from '../../base/sentence';
 import path from 'node:path';
 import { fill } from '../../base/text';
@@ -58,7 +58,7 @@ import {
 const mostRows = 200;
 const mostReasons = 20;
 
-/** @param snapshots oldest first; without them there are no charts over time */
+/** @param snapshots oldest first; empty: no charts over time */
 export function htmlReport(
   result: Result,
   snapshots: readonly Snapshot[],
@@ -101,7 +101,6 @@ export function htmlReport(
   ]);
 }
 
-/** What is left of a run that did not reach its end. */
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
   const shown = toReportedRun(run);
@@ -121,7 +120,7 @@ export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapsho
   ]);
 }
 
-/** The policy lets nothing in: whatever a hostile text would load or run stays a text. */
+/** Loads and runs nothing, whatever a hostile text says. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 function page(title: string, parts: readonly string[]): string {
@@ -149,7 +148,6 @@ function page(title: string, parts: readonly string[]): string {
 const header = (title: string, where: string, id: string): string =>
   `<header><h1>${markupText(title)}</h1><p class="quiet">${markupText(where, 600)}</p><p class="quiet">${markupText(id)}</p></header>`;
 
-/** Status, then the rest; the sign is not read aloud, the words say the same. */
 function sentence(text: string, status: string): string {
   const [, sign = '', rest = text] = /^([✓✗⚠■○]) ([^]*)$/u.exec(text) ?? [];
   return `<p class="verdict ${markupText(status)}"><span aria-hidden="true">${sign}</span> <strong>${markupText(rest, 2000)}</strong></p>`;
@@ -221,7 +219,6 @@ function figure({ id, title, svg, legend, heads, rows, notes }: ReportChart): st
   ].join('\n');
 }
 
-/** The first cell of a row names it. A column of texts is set from the left. */
 function table(
   heads: readonly string[],
   rows: readonly (readonly string[])[],
@@ -242,7 +239,6 @@ function table(
   return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
 }
 
-/** Nothing where there is nothing to say. */
 function reportCard(name: keyof typeof reports, run: ReportedRun, before: string[] = []): string {
   const report = reports[name](run, panelStrings, mostRows);
   const { title, heads, rows, textColumns, notes, sentences } = report;
@@ -255,7 +251,6 @@ function reportCard(name: keyof typeof reports, run: ReportedRun, before: string
   ]);
 }
 
-/** How long each call of sessions took, as bars. */
 function callDrawing({ steps }: ReportedRun): string[] {
   const last = lastStepWithCalls(steps);
   const { bars, leastUs, mostUs } = callBars(last ? callRows(last) : []);
@@ -273,7 +268,6 @@ function callDrawing({ steps }: ReportedRun): string[] {
   ];
 }
 
-/** Those that take the whole width. */
 const wideCards = (run: ReportedRun): string[] => [
   ...(['steps', 'repeats', 'entries'] as const).map((name) => reportCard(name, run)),
   reportCard('calls', run, callDrawing(run)),
@@ -306,7 +300,6 @@ function units({ recommendation, recommendationProblem, estimate }: Result): str
   return card(title, [`<p><strong>${markupText(headline, 600)}</strong></p>`, list(unique)]);
 }
 
-/** Style sheet of the report: light or dark as the reader's system is, light on paper. */
 const reportStyle = `
 :root{--bg:#fff;--fg:#24292f;--quiet:#59636e;--card:#f8f8f8;--edge:#d9dee3;--grid:#e1e5e9;--band:#eef1f4;--good:#1a7f37;--warn:#8a6100;--bad:#c72e0f;
 --line-p50:#005fb8;--line-p90:#2e7d32;--line-p99:#8a6100;--line-p999:#7b3fa0;--line-max:#b5200d;--line-offered:#b9c0c7;--line-sent:#005fb8;--line-received:#2e7d32;
@@ -365,7 +358,7 @@ svg .band{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 
 const mostTries = 500;
 
-/** Latency over what was searched: each step a dot that held or did not, and the interval as a band. */
+/** Latency over the searched value: steps as dots, the interval as a band. */
 export function searchChart(search: SearchSummary, slo: Slo): ReportChart | undefined {
   const steps = search.steps.slice(-mostTries);
   const rising = triesByValue(search.steps).slice(-mostTries).map(representativeStep);
@@ -394,7 +387,6 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
       x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
       ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
-      // What broke it lies on the right.
       limits: limits.map((limit) => ({ ...limit, early: true as const })),
       dots: rising.flatMap(({ value, p99, status }) =>
         p99 === null ? [] : [{ at: [value, Math.max(1, p99)] as const, hollow: status !== 'pass' }],

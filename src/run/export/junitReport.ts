@@ -31,10 +31,9 @@ import { loadWords, marksOf } from '../runWords';
 import { markupText, scenarioName } from './plainText';
 
 /**
- * A result as JUnit XML: a suite for the run and one for each step, in each a case for each objective and each call of
- * sessions, so that a CI service lists what was missed, and where. A step that measured the generator has an error, and its objectives are
- * skipped: they are neither met nor missed. A run without verdict `pass` has at least one failure or error.
- * Valid by Jenkins' schema (jenkins-junit.xsd), and by the older one of Ant's JUnit task where nothing is skipped.
+ * A result as JUnit XML: a suite for the run and each step, with a case for each objective and call. Objectives of an invalid step
+ * are skipped; a run that did not pass has a failure or error.
+ * Valid by Jenkins' schema (jenkins-junit.xsd), and by Ant's older one where nothing is skipped.
  */
 export function junitReport(result: Result, notCompared?: string): string {
   const scenario = scenarioName(result.id);
@@ -43,7 +42,7 @@ export function junitReport(result: Result, notCompared?: string): string {
   const suites = [run, ...steps];
   const { status } = result.verdict;
   if (status !== 'pass' && suites.every(isGreen)) {
-    // Whatever made the verdict: a run that did not pass must not look as if it had.
+    // A run that did not pass must not look green.
     const kind = status === 'fail' ? 'failure' : 'error';
     const outcome = { kind, type: status, message: verdictSentence(result) } as const;
     run.cases.push({ name: 'the run passed', outcome });
@@ -51,7 +50,6 @@ export function junitReport(result: Result, notCompared?: string): string {
   return documentOf(suites, startOf(result.startedAt));
 }
 
-/** What is left of a run has no verdict: an error. */
 export function interruptedJunit(run: InterruptedRun): string {
   const scenario = scenarioName(path.basename(path.resolve(run.path)));
   const message = run.problem ?? 'the run ended without a result';
@@ -68,19 +66,17 @@ const ranToItsEnd = 'the run came to its end';
 
 interface Suite {
   readonly name: string;
-  /** Of the cases: without the time of the run, so that services find the same case in the next one. */
+  /** Class name of cases: without the run's time, so that services recognise them in the next run. */
   readonly of: string;
   readonly seconds: number;
   readonly cases: Case[];
   readonly properties: Readonly<Record<string, string>>;
-  /** Lines. */
   readonly out: readonly string[];
 }
 
 interface Case {
   readonly name: string;
   readonly seconds?: number;
-  /** Absent: passed. */
   readonly outcome?: Outcome;
 }
 
@@ -122,7 +118,7 @@ function runSuite(result: Result, scenario: string, notCompared?: string): Suite
   };
 }
 
-/** A run that is worse, or cannot be compared, ends with another exit code than 0. */
+/** A worse or incomparable run must not look green. */
 function baselineCases({ baseline }: Result, notCompared?: string): Case[] {
   const name = 'not worse than the baseline';
   if (notCompared !== undefined)
@@ -135,7 +131,7 @@ function baselineCases({ baseline }: Result, notCompared?: string): Case[] {
   return [{ name, ...(outcome && { outcome }) }];
 }
 
-/** Fails where the verdict is that one, with its first reason. */
+/** An error where the verdict is `failing`, with its first reason. */
 function endCase(
   name: string,
   { status, reasons }: Verdict,
@@ -184,12 +180,11 @@ function stepSuite(step: StepSummary, result: Result, scenario: string): Suite {
 
 const mostCalls = 200;
 
-/** A call fails only where it has some of what the step has failed for: a run that passed has no failures. */
+/** A call fails only for what failed the step: a run that passed has no failures. */
 function callCases(step: StepSummary): Case[] {
   const { calls = [], verdict, entries } = step;
   const rows = callRows(step);
   return calls.slice(0, mostCalls).flatMap(({ name, entry, came, sent, errors, errorText }, at) => {
-    // Callbacks of a replay are no calls.
     if (came !== undefined) return [];
     const label = callLabel(name, entries && entry);
     if (isWorthless(verdict)) return [{ name: label, outcome: skipped(notJudged) }];
@@ -203,7 +198,7 @@ function callCases(step: StepSummary): Case[] {
   });
 }
 
-/** `2 sessions broke off here`, `p99 1.2 s, above 1 s`: what it has of that for which the step was failed. */
+/** `2 sessions broke off here`, `p99 1.2 s, above 1 s`. */
 function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: Verdict): string[] {
   const { brokenOff = 0, lost = 0, expected = 0, latencyUs } = call;
   const missed = checks.filter((check) => !check.met && !isUndecided(check));
@@ -213,7 +208,6 @@ function faultsOf(call: StepRow, errors: ErrorCounts, { checks = [], reasons }: 
   const judgedErrors = sortErrorCounts(errors).filter(
     ([of]) => has('errors') || has(`errors.${of}`),
   );
-  // A lost delivery is slower than any limit.
   const loses =
     has('delivered') || missed.some(({ metric, value }) => isPercentile(metric) && value === null);
   const slow = missed.flatMap(({ metric, limit }) => {
@@ -251,13 +245,13 @@ function stepCases({ index, verdict }: StepSummary, result: Result): Case[] {
   return [...judged, ...more];
 }
 
-/** A search looks for what is too much: to have found it is no failure. */
+/** A search is meant to find what is too much. */
 const asSought = ({ outcome, ...each }: Case): Case => ({
   ...each,
   ...(outcome && { outcome: { ...outcome, kind: 'skipped' } }),
 });
 
-/** One for each objective that is set: passed, failed, or skipped where nothing can be said. */
+/** A case per objective: passed, failed, or skipped where unknown. */
 function objectiveCases(of: 'step' | 'run', verdict: Verdict, slo: Slo): JudgedCase[] {
   const checks = verdict.checks ?? [];
   const set = rulesFromSlo(slo).filter(({ metric }) => placeOf(metric) === of);
@@ -275,7 +269,6 @@ interface JudgedCase extends Case {
   readonly metric: Metric;
 }
 
-/** Where an objective is judged. */
 function placeOf(metric: Metric): 'step' | 'run' | undefined {
   const objective = findObjective(metric);
   return objective?.of === 'connections' && objective.atSteps !== true
@@ -363,14 +356,13 @@ function suiteLines(suite: Suite, id: number, timestamp: string): string[] {
   ];
 }
 
-/** Longest text of a message; a server may have written it. */
 const mostText = 1000;
 
 function caseLines({ name, seconds = 0, outcome }: Case, of: string): string[] {
   const head = `    <testcase${attributes({ classname: of, name, time: decimal(seconds) })}`;
   if (outcome === undefined) return [`${head}/>`];
   const { kind, type, message } = outcome;
-  // Of those skipped, Jenkins' schema takes the words as text alone.
+  // Jenkins' schema wants the text of skipped cases as content.
   const said =
     kind === 'skipped'
       ? `<skipped>${markupText(message, mostText)}</skipped>`
@@ -378,12 +370,10 @@ function caseLines({ name, seconds = 0, outcome }: Case, of: string): string[] {
   return [`${head}>`, `      ${said}`, '    </testcase>'];
 }
 
-/** Blanks are single, as the schema wants names. */
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
     .map(([name, value]) => ` ${name}="${markupText(value, mostText).replace(/ {2,}/g, ' ')}"`)
     .join('');
 
-/** Without an exponent. */
 const decimal = (seconds: number): string =>
   Number.isFinite(seconds) && seconds >= 0 ? seconds.toFixed(3) : '0.000';

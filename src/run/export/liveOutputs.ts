@@ -1,4 +1,4 @@
-/** What watches a run from outside while it goes on: an endpoint to read, and a collector to push to. */
+/** Metrics of a running run: an endpoint to read, and pushes to a collector. */
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
 import { foreignRequestRefusal } from '../../servers/http/loopbackServer';
@@ -20,9 +20,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface LiveOutputOptions {
-  /** Port of an endpoint on loopback; 0 for any free one. */
   readonly metricsPort?: number | undefined;
-  /** Where OTLP metrics are pushed to. */
   readonly otlp?: string | undefined;
 }
 
@@ -43,15 +41,12 @@ export async function openLiveOutputs(
   const refused = (reason: string): void =>
     warn(redactText(`${otlp} does not take metrics (${reason}). The run goes on without.`));
   return {
-    /** Where metrics can be read; undefined where they are not served. */
     url: endpoint?.url,
     begin({ folder, scenario, target }: Pick<PreparedRun, 'folder' | 'scenario' | 'target'>): void {
       live.info = infoOf({ id: folder.id, tool: { version: toolVersion }, scenario, target });
-      // A run that is refused before has nothing to push.
       push = pushing?.startOtlpPush({ url: url!, known: knownMetrics(), metrics, refused });
     },
     update: (snapshot: Snapshot): void => live.update(snapshot),
-    /** From now on these are the numbers. */
     finish(result: Result): void {
       ended = result;
     },
@@ -64,9 +59,8 @@ export async function openLiveOutputs(
 }
 
 /**
- * Without a path it is the base of a collector: OpenTelemetry, "OTLP exporter configuration" > "Endpoint URLs for OTLP/HTTP".
- *
- * @throws ExpectedError `otlp-url`, which never says what was given: it may hold a key
+ * A bare origin gets the default path: OpenTelemetry, "OTLP exporter configuration" > "Endpoint URLs for OTLP/HTTP".
+ * @throws ExpectedError `otlp-url` without the URL, which may hold a key
  */
 export function metricsUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -88,15 +82,12 @@ interface MetricsEndpoint {
 
 const host = '127.0.0.1';
 const answeredPath = '/metrics';
-/** More readers than anybody has. */
 const mostConnections = 32;
 const mostRequestMs = 5000;
 
 /**
- * Serves what is known of a run as OpenMetrics text on loopback, at `/metrics`. It does not keep the process alive.
- *
- * @param port 0 for any free one
- * @throws ExpectedError `metrics-port` where it cannot listen there
+ * Serves OpenMetrics on loopback at `/metrics` without keeping the process alive; port 0: any free one.
+ * @throws ExpectedError `metrics-port`
  */
 export async function serveMetrics(
   port: number,

@@ -1,27 +1,23 @@
-/** Metrics of a run by OTLP: the one file that knows OpenTelemetry, a bundle of its own. */
+/** Metrics by OTLP: a bundle of its own, the only one with OpenTelemetry. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { MetricPoint, RunMetric } from './runMetrics';
 
 export interface OtlpPush {
-  /** Pushes once more what is known by then, and ends. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 export interface OtlpOptions {
   readonly url: string;
-  /** Every metric that there may be; those without points too. */
   readonly known: readonly RunMetric[];
   readonly metrics: () => readonly RunMetric[];
-  /** Called once at most, with why a push was not taken. */
   readonly refused: (reason: string) => void;
   readonly everyMs?: number;
 }
 
 /** Collectors take points in such intervals by default: OpenTelemetry, "Metrics SDK" > "Periodic exporting". */
 const usualEveryMs = 10_000;
-/** A run that is over does not wait longer for a collector. */
 const mostPushMs = 3000;
 const mostSeries = 20_000;
 
@@ -29,8 +25,8 @@ const mostSeries = 20_000;
 const units = { seconds: 's', bytes: 'By', ratio: '1' } as const;
 
 /**
- * Pushes metrics by OTLP over HTTP (protobuf) until it is closed. What the collector does not take is lost: the run
- * goes on. Headers, such as keys, come from `OTEL_EXPORTER_OTLP_HEADERS`, which the package reads.
+ * Pushes metrics by OTLP over HTTP (protobuf) until closed; what the collector refuses is lost. The package reads headers, such as
+ * keys, from `OTEL_EXPORTER_OTLP_HEADERS`.
  */
 export function startOtlpPush(options: OtlpOptions): OtlpPush {
   const { url, known, metrics, refused, everyMs = usualEveryMs } = options;
@@ -70,16 +66,15 @@ export function startOtlpPush(options: OtlpOptions): OtlpPush {
   );
   return {
     close: async () => {
-      // What fails now has been said by the exporter.
       await provider.shutdown({ timeoutMillis: mostPushMs + 1000 }).catch(() => undefined);
     },
   };
 }
 
-/** Counts and sums of a summary have no place in a gauge; they are counters of their own. */
+/** Count and sum of a summary do not fit a gauge. */
 const isPlain = ({ part }: MetricPoint): boolean => part === undefined;
 
-/** The package says in a log of its own what went wrong; people hear it here, once. */
+/** Reports the first failure: the package only logs them. */
 class WatchedExporter extends OTLPMetricExporter {
   private isSaid = false;
 

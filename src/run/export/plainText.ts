@@ -1,11 +1,11 @@
-/** Texts of a result may come from anywhere: what they would be in the format that they are put into is taken from them. */
+/** Texts of a result may be hostile: each format gets them without its markup. */
 import { visibleLine } from '../../base/text';
 import { redactText } from '../../results/redact';
 
-/** Characters that no XML document may hold (XML 1.0, 2.2 "Characters"), as far as they are left by then. */
+/** Not allowed in XML (XML 1.0, 2.2 "Characters"). */
 const notXml = /[\p{Cs}\uFFFE\uFFFF]/gu;
 
-/** One line without secrets and without anything that is obeyed, at most `most` characters. */
+/** One line without secrets and control characters. */
 export function plainLine(text: string, most = 300): string {
   const line = visibleLine(redactText(text)).replace(notXml, '').trim();
   return line.length <= most ? line : `${line.slice(0, most - 1).replace(notXml, '')}…`;
@@ -19,18 +19,15 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** {@link plainLine} as text or value of an attribute of XML or HTML. */
+/** For text and attributes of XML and HTML. */
 export const markupText = (text: string, most?: number): string =>
   plainLine(text, most).replace(/[&<>"']/g, (character) => entities[character]!);
 
-/** Obeyed by Markdown where a text stands: marks, links to people, issues and pages, references to characters, and formulas. */
+/** Markdown: marks, mentions, references, links, entities, formulas. */
 const markdown = /[\\`*_[\]<>|~&$@#]|!(?=[\d[])|GH(?=-\d)|:(?=\/\/)|www(?=\.)/gi;
 const marked = /[\\`*_[\]<>|~]/;
 
-/**
- * {@link plainLine} without Markdown or HTML of its own. Behind what would name somebody, or begin an address, stands a blank
- * without width: a backslash before it does not keep GitHub from its links.
- */
+/** Without Markdown or HTML. Mentions and addresses get a zero-width blank: GitHub ignores backslashes there. */
 export const markdownText = (text: string, most = 1000): string =>
   plainLine(text, most).replace(markdown, (found) =>
     marked.test(found) ? `\\${found}` : (references[found] ?? `${found}&#8203;`),
@@ -38,7 +35,7 @@ export const markdownText = (text: string, most = 1000): string =>
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', $: '&#36;' };
 
-/** Of a result: the id without the time before it, `chat-room`. */
+/** `chat-room`: the id without its time. */
 export function scenarioName(id: string): string {
   const name = plainLine(id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/, ''), 80);
   return name === '' ? 'scenario' : name.replace(/\s+/g, ' ');

@@ -1,4 +1,3 @@
-/** The charts of a report: the panel's, over the same points. */
 import { fill } from '../../base/text';
 import { latencyLimits } from '../../base/objectives/percentile';
 import type { Slo } from '../../base/slo';
@@ -40,10 +39,9 @@ export interface ReportChart {
 }
 
 export const chartSize = { width: 720, height: 240 };
-/** More would lie on each other. */
 const mostPoints = 360;
 
-/** A clock that goes back would draw a line backwards: what it says twice is left out. */
+/** Drops snapshots of a clock that went back. */
 const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
   let latest = -Infinity;
   return snapshots.filter(({ atMs }) => {
@@ -53,7 +51,7 @@ const inOrder = (snapshots: readonly Snapshot[]): Snapshot[] => {
   });
 };
 
-/** Over the time of the run; a chart without any point is left out. */
+/** Charts over the run's time, without empty ones. */
 export function chartsOverTime(all: readonly Snapshot[], slo: Slo | undefined): ReportChart[] {
   const snapshots = inOrder(all);
   const [latency, ...others] = timeCharts;
@@ -113,7 +111,6 @@ function overTime(
           label: spec.id === 'latency' ? fill(panelStrings.senders, formatCount(senders)) : '',
         })),
       limits,
-      // The wide line of what was offered lies below the others.
       lines: spec.series.map((series, at) => ({
         ...{ id: series.id, dash: series.dash, widthPx: series.widthPx },
         onRight: onRight(series),
@@ -125,11 +122,11 @@ function overTime(
   };
 }
 
-/** What is read aloud in place of a chart: its numbers at the end of the run, or what its table begins with. */
+/** Read aloud in place of a chart. */
 export const spokenChart = (title: string, numbers: readonly string[]): string =>
   fill(panelStrings.chartSummary, title, numbers.join(', '));
 
-/** Lines of one ratio would lie upon each other: the larger ones are drawn above the others. */
+/** Keeps lines of one ratio apart: the larger ones are above. */
 const apart = 1.3;
 
 const mostBands = 200;
@@ -168,7 +165,6 @@ function countAxis(most: number, { unit }: Pick<TimeChartSpec, 'unit'>): Axis {
   return evenAxis(max, stepOf(max), (at) => valueWords(unit, at));
 }
 
-/** From 0, with a label at each step. */
 export function evenAxis(max: number, step: number, label: (at: number) => string): Axis {
   const ticks = Array.from({ length: Math.floor(max / step) + 1 }, (_, at) => at * step);
   return { min: 0, max, ticks: ticks.map((at) => ({ at, label: label(at) })) };
@@ -182,7 +178,7 @@ function timeAxis(endS: number): Axis {
   return evenAxis(endS, timeSteps.find((each) => endS / each <= 8) ?? stepOf(endS), timeLabel);
 }
 
-/** Of one step: from the intended time by its histogram, from the real send by its percentiles. */
+/** From due by histogram, from send by percentiles. */
 export function spectrumChart(step: StepSummary | undefined): ReportChart | undefined {
   if (step === undefined || step.latencyUs.count === 0) return undefined;
   const curve = latencyCurve(step.histogram);
@@ -228,27 +224,22 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
 }
 
 interface SvgChart {
-  /** What is read aloud in place of the picture. */
   readonly title: string;
   readonly width: number;
   readonly height: number;
   readonly x: Axis;
   readonly y: Axis;
-  /** Of the lines that are marked so. */
   readonly right?: Axis;
   readonly lines: readonly SvgLine[];
-  /** Stripes behind the lines, in values of x. */
   readonly bands?: readonly {
     readonly from: number;
     readonly to: number;
     readonly label: string;
   }[];
-  /** By themselves, filled or hollow, above the lines. */
   readonly dots?: readonly {
     readonly at: readonly [x: number, y: number];
     readonly hollow: boolean;
   }[];
-  /** Lines across, in values of y; their names stand at the right unless they are `early`. */
   readonly limits?: readonly {
     readonly at: number;
     readonly label: string;
@@ -264,17 +255,14 @@ interface Axis {
 }
 
 export interface SvgLine {
-  /** Name of its colour: the variable `--line-…` of the page. */
   readonly id: string;
   readonly dash: readonly number[];
   readonly widthPx: number;
   readonly onRight?: boolean;
-  /** Null is a gap. */
   readonly points: readonly (readonly [x: number, y: number | null])[];
 }
 
 const room = { left: 64, right: 54, top: 12, bottom: 28 };
-/** Rough width of a character of the labels, pixels. */
 const characterPx = 6;
 
 export function svgChart(chart: SvgChart): string {
@@ -318,7 +306,6 @@ export function svgChart(chart: SvgChart): string {
   ].join('');
 }
 
-/** Values beyond the axis stay at its end. */
 function place(axis: Axis, from: number, to: number): (value: number) => number {
   const scale = (value: number): number =>
     axis.logarithmic ? Math.log10(Math.max(value, Number.MIN_VALUE)) : value;
@@ -342,7 +329,7 @@ function text(
 
 type Place = (value: number) => number;
 
-/** Points with a gap on both sides are dots: no line goes through them. */
+/** A point between gaps is a dot. */
 function lineOf({ id, dash, widthPx, points }: SvgLine, atX: Place, atY: Place): string {
   let path = '';
   const dots: string[] = [];
@@ -360,7 +347,7 @@ function lineOf({ id, dash, widthPx, points }: SvgLine, atX: Place, atY: Place):
   return `<g style="--line:var(--line-${id})">${drawn}${dots.join('')}</g>`;
 }
 
-/** As it stands before its name in a legend. */
+/** For a legend. */
 export const lineSample = ({
   id,
   dash,

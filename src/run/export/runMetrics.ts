@@ -1,4 +1,4 @@
-/** A run as metrics: the same for the stored result in OpenMetrics, the endpoint of a run that goes on, and OTLP. */
+/** A run as metrics: OpenMetrics of a result, the live endpoint, and OTLP. */
 import { sortErrorCounts } from '../../base/errorClass';
 import {
   shownPercentileUs,
@@ -15,12 +15,11 @@ import type { Result } from '../../results/result';
 import { plainLine, scenarioName } from './plainText';
 
 export interface RunMetric {
-  /** Below `signalr_bench`; dots part its words. */
+  /** Words with dots, below `signalr_bench`. */
   readonly name: string;
-  /** A `state` is 1 for one value of its label and 0 for the others; `info` is always 1. */
+  /** `state`: 1 for one label value, else 0; `info`: always 1. */
   readonly kind: 'counter' | 'gauge' | 'summary' | 'state' | 'info';
   readonly unit?: 'seconds' | 'bytes' | 'ratio';
-  /** One sentence. */
   readonly help: string;
   readonly points: readonly MetricPoint[];
 }
@@ -28,27 +27,19 @@ export interface RunMetric {
 export interface MetricPoint {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Of a summary: the part that is no quantile. */
   readonly part?: 'count' | 'sum';
 }
 
-/** What is known of a run, while it goes on or when it is over. */
 interface RunNumbers {
   readonly info: Readonly<Record<string, string>>;
   readonly connections: Readonly<Record<string, number>>;
   readonly steps: readonly StepRow[];
-  /** What was last seen of the server. */
   readonly observed?: ObservedValues;
-  /** Its means and maxima by step. */
   readonly observedSteps?: readonly ObservedSeries[];
-  /** Of sessions. */
   readonly calls?: readonly StepRow[];
-  /** By step; of a mix those of each use case, of which those who want the sum can make one. */
   readonly sessions?: readonly StepRow[];
   readonly errors: Readonly<Record<string, number>>;
-  /** As they stand, where there are some. */
   readonly agents?: readonly AgentProgress[];
-  /** Of the last second, where something was measured in it. */
   readonly lastSecond?: LatencySummary | undefined;
   readonly phase?: string;
   readonly verdict?: Verdict['status'];
@@ -75,7 +66,6 @@ export function numbersOfResult(result: Result): RunNumbers {
   };
 }
 
-/** What a run is, in labels. */
 export const infoOf = ({
   id,
   tool,
@@ -94,10 +84,8 @@ export const infoOf = ({
   use_case: [...new Set(scenario.entries.map(({ name }) => name))].slice(0, 10).join('+'),
 });
 
-/** Steps that are kept while a run goes on: a reader has seen the older ones. */
 const mostLiveSteps = 100;
 
-/** Adds up the snapshots of a run that goes on: steps that are over stay as they were last seen. */
 export class LiveNumbers {
   private readonly steps = new Map<number, StepProgress>();
   private latest: Snapshot | undefined;
@@ -153,7 +141,6 @@ const quantiles = [
 
 type Count = readonly [name: string, key: keyof StepRow, help: string];
 
-/** Counts of a step. */
 const counts: readonly Count[] = [
   ['messages.offered', 'offered', 'Messages that were due at senders that were connected.'],
   [
@@ -181,7 +168,6 @@ const counts: readonly Count[] = [
   ['deliveries.leaving', 'leaving', 'Deliveries to receivers that were joining or leaving.'],
   ['step.errors', 'errors', 'Errors of the measured time of a step.'],
 ];
-/** Of a call. */
 const callCounts: readonly Count[] = [
   ['call.skipped', 'skipped', 'Calls that were due at senders that were not connected.'],
   ['call.sent', 'sent', 'Calls of sessions that have left, by call.'],
@@ -198,11 +184,11 @@ const bytes: readonly Count[] = [
   ['wire.out', 'wireBytesOut', 'Bytes on the wire from the service to clients.'],
 ];
 
-/** Metrics without a value are left out; no value is NaN. */
+/** Without metrics that have no value. */
 export const metricsOf = (run: RunNumbers): RunMetric[] =>
   allMetrics(run).filter(({ points }) => points.length > 0);
 
-/** Every metric there is, for those who must name them before there are values. */
+/** Every metric, for those who name them in advance. */
 export const knownMetrics = (): RunMetric[] =>
   allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
 
@@ -284,7 +270,6 @@ type Point = readonly [labels: Labels, value: number | null | undefined];
 const texts = (labels: Labels): Labels =>
   Object.fromEntries(Object.entries(labels).map(([name, text]) => [name, plainLine(text, 200)]));
 
-/** Of a step, its sessions, or a call of these. */
 const stepLabel = ({ index, call, name }: StepRow): Labels => ({
   step: String(index),
   ...(call !== undefined && { call }),
@@ -335,7 +320,6 @@ function stateOf(
   return { name, kind: 'state', help, points: pointsOf(points) };
 }
 
-/** Of more, those come first whose places are first. */
 const mostAgents = 200;
 
 const agentLabels = ({ index, node, lastStep }: AgentProgress): Labels => ({
@@ -378,10 +362,8 @@ const quantilePoints = (summary: LatencySummary, labels: Labels): Point[] =>
 const toAllPoints = (row: StepRow): Point[] =>
   row.timeToAllUs ? quantilePoints(row.timeToAllUs, stepLabel(row)) : [];
 
-/** Without the crumbs of binary fractions. */
 const seconds = (us: number): number => Number((us / 1e6).toPrecision(12));
 
-/** Of what was received. */
 function latencyOf(steps: readonly StepRow[]): RunMetric {
   const points = steps.flatMap(({ latencyUs, ...row }) => {
     if (latencyUs === undefined || latencyUs.count === 0) return [];
@@ -406,7 +388,6 @@ function judgedPoints(row: StepRow): Point[] {
   });
 }
 
-/** Of what {@link openMetrics} writes. */
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
 export const openMetricsOf = (result: Result): string =>
@@ -417,7 +398,6 @@ export function openMetrics(metrics: readonly RunMetric[]): string {
   return [...metrics.flatMap(familyLines), '# EOF', ''].join('\n');
 }
 
-/** In the words of the format. */
 const types = {
   counter: 'counter',
   gauge: 'gauge',
@@ -440,7 +420,7 @@ function sampleLine(family: string, kind: RunMetric['kind'], point: MetricPoint)
   const { labels, value, part } = point;
   const suffix = part ?? ({ counter: 'total', info: 'info' } as Record<string, string>)[kind];
   const named = Object.entries(labels).map(([label, text]) => {
-    // The label of a set of states, in which they differ, has the name of its family.
+    // The label of a state set is named like its family.
     const own = kind === 'state' && family.endsWith(`_${label}`) ? family : label;
     return `${own}="${escaped(text)}"`;
   });

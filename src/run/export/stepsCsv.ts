@@ -11,15 +11,10 @@ import type { Snapshot } from '../../measure/snapshot';
 import { plainLine } from './plainText';
 
 /**
- * The steps of a result as CSV (RFC 4180) with a line of names; every value is a number or a fixed word, in the
- * unit of the result file. A mix has one more column, `useCase`: after the row of each step, where it is empty,
- * follow rows of its use cases, in which it holds their names and what belongs to the whole step is empty. Sessions have
- * one more, `call`: behind them follow rows of their calls. A run on agents has more, which begin with `agent`: behind all of
- * these follow rows of the agents that were part of the step last, in which only those and the number of the step are filled.
- * What was seen of the server has two columns for each series. A run that was not driven in the usual way says so in a last column, `how`.
+ * The steps as CSV (RFC 4180) in the units of the result file. More columns only where needed: `useCase` and `call` with rows below
+ * their step, `agent…` with rows of agents after their last step, two for each observed series, and `how` for an unusual run.
  */
 export function stepsCsv({ steps, agents = [], scenario, target, observed }: CsvResult): string {
-  // The comma parts cells.
   const how = marksOf(scenario, target).replaceAll(',', ';');
   const mixed = steps.some(({ entries }) => entries !== undefined);
   const called = steps.some(({ calls }) => calls !== undefined);
@@ -28,7 +23,6 @@ export function stepsCsv({ steps, agents = [], scenario, target, observed }: Csv
   const seenHeads = series.flatMap(({ name }) =>
     ['mean', 'max'].map((of) => `observed.${word(name, /[^A-Za-z0-9 _:.@/-]/g)}.${of}`),
   );
-  /** Of the server while a step was measured; nothing in rows of its parts. */
   const seenIn = ({ index, name, call }: StepRow): Cells =>
     series.flatMap(({ steps: of }) => {
       const found = (name ?? call) ? undefined : of.find((each) => each.index === index);
@@ -79,19 +73,15 @@ const agentCells = (agent: AgentSummary): Cells => [
   ...agentColumns.map(({ value }) => value(agent) ?? ''),
 ];
 
-/** Names of machines come from elsewhere, too: never a formula, and no comma. */
 const machine = (name: string): string => name.replace(/^\W+|[^\w.:-]/g, '').slice(0, 60);
 
-/** A name of a file that may come from anywhere: letters, digits and blanks, never a formula. */
 const word = (name: string, others = /[^A-Za-z0-9 ]/g): string =>
   name.replace(others, '').trim().slice(0, 60);
 
 /**
- * The steps as an HdrHistogram log, for its readers and plotters: one interval for each step, with the
- * latencies of all that was received, in microseconds from the intended time. Use cases of a mix are tagged
- * with their names. Source: HdrHistogram, `HistogramLogWriter`, log format 1.3.
- *
- * @param snapshots say when steps began; without them they are taken to follow each other at the end
+ * The steps as an HdrHistogram log: an interval each, latencies in microseconds from due; use cases of a mix are tags.
+ * Source: HdrHistogram, `HistogramLogWriter`, log format 1.3.
+ * @param snapshots tell when steps began; empty: they follow each other up to the end
  */
 export function histogramLog(result: Result, snapshots: readonly Snapshot[]): string {
   const { startedAt, endedAt, steps } = result;
@@ -124,7 +114,6 @@ type Measured = Pick<MessageSummary, 'histogram' | 'latencyUs'>;
 const totalSeconds = ({ steps }: Pick<Result, 'steps'>): number =>
   steps.reduce((sum, { seconds }) => sum + seconds, 0);
 
-/** One that was damaged, or put there by somebody, is not handed on. */
 function readable({ histogram }: Measured): string | undefined {
   try {
     decodeHistogram(histogram);
@@ -135,6 +124,5 @@ function readable({ histogram }: Measured): string | undefined {
   }
 }
 
-/** Neither blanks nor commas, which part fields. */
 const tagOf = (name: string): string =>
   plainLine(name, 60).replace(/[^\p{L}\p{N}._-]+/gu, '_') || 'entry';

@@ -45,17 +45,17 @@ import {
 
 const mostRows = 100;
 
-/** English in every language: it leaves the editor. Texts are escaped: a hostile one cannot put links or images there. */
+/** English always: it leaves the editor. Texts are escaped. */
 export function summaryMarkdown(result: Result, page?: string, notCompared?: string): string {
   const { connections, recommendation } = result;
   const how = marksOf(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const verdict = plain(verdictSentence(result));
-  // Nobody shall read that nothing has changed before that the run has failed.
+  // "Nothing changed" must not come before "failed".
   const failedFirst = result.baseline !== undefined && result.verdict.status !== 'pass';
   const lines = [
     ...(failedFirst ? [`### ${verdict}`, ''] : []),
-    // Of an invalid run it would say the verdict once more.
+    // It would repeat the verdict of an invalid run.
     ...(result.baseline && result.verdict.status !== 'invalid'
       ? [comparisonMarkdown(result.baseline, page === undefined ? {} : { report: page })]
       : []),
@@ -110,7 +110,6 @@ function tableLines({ title, heads, rows, textColumns, notes, sentences }: Repor
   ];
 }
 
-/** A stored run as Markdown; without a result, what is left of it. */
 export const storedMarkdown = (
   run: StoredRun & { readonly page?: string; readonly notCompared?: string },
 ): string =>
@@ -132,7 +131,6 @@ export function interruptedMarkdown(name: string, run: InterruptedRun): string {
 
 type Cells = readonly string[];
 
-/** The values of a search, rising, with what came of them. */
 function searchTable(search: SearchSummary): string[] {
   const rows = triedValues(search)
     .slice(-mostRows)
@@ -158,7 +156,6 @@ function tableWith(heads: Cells, rows: readonly Cells[], textColumns: readonly n
 }
 
 interface CommentOptions {
-  /** File of the report that stands beside the comment. */
   readonly report?: string;
 }
 
@@ -173,7 +170,7 @@ const mostSteps = 20;
 const mostDifferences = 10;
 const mostComparedReasons = 10;
 
-/** One sentence as heading, its interval, and a table; other steps and what differs can be opened below. */
+/** Heading, interval and table; other steps and differences folded. */
 export function comparisonMarkdown(comparison: Comparison, options: CommentOptions = {}): string {
   const { a, b, steps } = comparison;
   const decided = headlineStep(comparison);
@@ -235,7 +232,7 @@ function factsOf(step: ComparedStep, comparison: Comparison): string {
   const chance = interval
     ? `${percentileName(key)} ${intervalWords(interval)} with ${formatShare(confidence)} confidence; `
     : '';
-  // Other steps may have lost something, and those of one run alone are not looked at.
+  // Other steps may have losses, and steps of one run alone are not compared.
   const isAll = reasons.length === 0 && comparison.steps.every((each) => isZero(each.lost));
   const loss = isZero(lost)
     ? `Nothing lost in ${isAll ? 'either run' : 'this step'}.`
@@ -286,5 +283,4 @@ function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): str
   return `${file}baseline ${comparedText(a.id)} of ${comparedText(formatUtcTime(a.startedAt))}, tool ${comparedText(tools)}`;
 }
 
-/** One line without Markdown or HTML of its own. */
 const comparedText = (text: string, most = 300): string => markdownText(text, most);

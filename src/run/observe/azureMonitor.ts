@@ -1,4 +1,4 @@
-/** Metrics of a service from Azure Monitor: the one file that knows its package, a bundle of its own. */
+/** Azure Monitor: the only file with its package, a bundle of its own. */
 import { MetricsClient, type MetricsClientOptions } from '@azure/monitor-query-metrics';
 import { rateMark, seriesName, type LateSeries } from '../../measure/observed';
 import type { ObserveSpec } from '../../scenario/scenario';
@@ -6,10 +6,7 @@ import type { EditorAccount } from '../../targets/target';
 
 type Resource = Extract<ObserveSpec, { readonly kind: 'azureMonitor' }>;
 
-/**
- * What is asked for. Source: "Supported metrics for Microsoft.SignalRService/SignalR" and "…/WebPubSub" in the reference of
- * Azure Monitor. `each`: a sum over a minute, shown by the second.
- */
+/** Source: "Supported metrics for Microsoft.SignalRService/SignalR" and "…/WebPubSub" in the reference of Azure Monitor. */
 interface Known {
   readonly metric: string;
   readonly name: string;
@@ -37,19 +34,16 @@ const known: Readonly<Record<'signalr' | 'webpubsub', readonly Known[]>> = {
   ],
 };
 
-/** Points of one series that are kept: a day of minutes. */
 const mostPoints = 1440;
 const mostMs = 15_000;
 
-/** What a test puts in the place of Azure. */
 interface AzureParts {
   readonly options?: MetricsClientOptions;
   readonly token?: (scope: string) => Promise<{ token: string; expiresAtMs: number }>;
 }
 
-/** A resource whose minutes are asked for when the run is over: they come some minutes late. */
+/** Read after the run: its minutes come late. */
 export class AzureResource {
-  /** Of the resource, for people. */
   readonly name: string;
   private readonly product: 'signalr' | 'webpubsub';
   private readonly client: MetricsClient;
@@ -75,7 +69,6 @@ export class AzureResource {
     });
   }
 
-  /** @throws whatever keeps it from being read */
   async between(from: Date, to: Date): Promise<LateSeries[]> {
     const wanted = known[this.product];
     const found = await this.client.queryResources(
@@ -100,7 +93,7 @@ export class AzureResource {
   }
 }
 
-/** By the account of the editor where it has one, else as everything that signs in to Azure by default. */
+/** By the editor's account, or the default sign-in. */
 async function signedIn(scope: string, account: EditorAccount | undefined) {
   const given = await account?.(scope, undefined, false);
   if (given !== undefined) return given;

@@ -1,4 +1,4 @@
-/** Reads metrics of the server once a second beside the load: a bundle of its own, loaded by runs that ask for it. */
+/** Reads metrics of the server once a second: a bundle of its own. */
 import { inBackground } from '../../base/async';
 import { english, type Translate } from '../../base/text';
 import { seriesName, type LateSeries, type ObservedValues } from '../../measure/observed';
@@ -11,21 +11,15 @@ import { PrometheusSeries } from './prometheusText';
 import { SocketAgents, type SocketSettings } from '../../wire/socket/socket';
 
 export interface Observer {
-  /** What was read last, as far as it is not too old. */
   readonly values: () => ObservedValues;
-  /** Why something was not read, sentences; each endpoint once. */
   readonly problems: () => readonly string[];
-  /** What is known only when the run is over, of the time between; does not reject. */
   readonly late: (from: Date, to: Date) => Promise<readonly LateSeries[]>;
   close(): void;
 }
 
-/** Values of references, the authority that the scenario names, and who is signed in to Azure. */
 export type ObserveContext = Pick<TargetContext, 'reference' | 'readFile' | 'editorAccount'>;
 
-/** One thing that is observed. */
 interface Observed {
-  /** For people: no query, no secrets. */
   readonly name: string;
   readonly url: URL;
   readonly everyMs: number;
@@ -33,13 +27,9 @@ interface Observed {
 }
 
 const everyMs = 1000;
-/** Older values are of another time. */
 const freshMs = 5000;
 
-/**
- * Begins at once. An endpoint that is absent or fails is one warning, and is tried on.
- * @throws ExpectedError `missing-reference`
- */
+/** Starts at once; an endpoint that fails is one warning and is retried. @throws ExpectedError `missing-reference` */
 export async function openObserver(
   scenario: Pick<Scenario, 'observe' | 'caFile' | 'insecureTls'>,
   context: ObserveContext,
@@ -52,7 +42,7 @@ export async function openObserver(
     spec.kind === 'prometheus' ? [observedOf(spec, context, way)] : [],
   );
   const hosts = all.map(({ url }) => url.host);
-  /** Keeps the series of an endpoint apart from those of others. */
+  /** Suffix that separates series of several endpoints. */
   const placeOf = ({ url: { host, pathname } }: Observed): string | undefined => {
     if (hosts.length === 1) return undefined;
     return hosts.filter((other) => other === host).length === 1 ? host : host + pathname;
@@ -111,7 +101,6 @@ export async function openObserver(
   };
 }
 
-/** Their package is loaded where there are some. */
 async function resourcesOf(
   observe: readonly ObserveSpec[],
   context: ObserveContext,
@@ -146,7 +135,6 @@ function observedOf(
   };
 }
 
-/** Asks again and again, one question at a time. */
 class Watched {
   private latest: { readonly values: ObservedValues; readonly atMs: number } | undefined;
   private isAsking = false;
@@ -158,7 +146,6 @@ class Watched {
     private readonly failed: (why: string) => void,
   ) {
     const timer = setInterval(() => inBackground(this.ask()), observed.everyMs);
-    // It must not keep a process whose run is over.
     timer.unref();
     signal.addEventListener('abort', () => clearInterval(timer));
     inBackground(this.ask());
@@ -177,7 +164,6 @@ class Watched {
       const values = await this.observed.read(this.signal);
       this.latest = { values, atMs: performance.now() };
     } catch (error) {
-      // The newest values stand until they are old.
       if (!this.isSaid && !this.signal.aborted) this.failed(reasonOf(error));
       this.isSaid ||= !this.signal.aborted;
     } finally {
@@ -186,7 +172,7 @@ class Watched {
   }
 }
 
-/** Errors of connecting to several addresses have no words of their own. */
+/** Errors of several addresses have an empty message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no answer';
   const { code } = error as NodeJS.ErrnoException;
@@ -195,14 +181,10 @@ function reasonOf(error: unknown): string {
     : redactText(error.message.split('\n')[0]!.slice(0, 200));
 }
 
-/** A server with thousands of series answers with less. */
 export const mostBytes = 8 * 1024 * 1024;
 const mostMs = 3000;
 
-/**
- * Redirects are not followed: a token would go to somebody else.
- * @throws Error with why there is no text, in words without the URL
- */
+/** No redirects: they would get the token. @throws Error without the URL */
 async function readEndpoint(
   url: URL,
   headers: Readonly<Record<string, string>>,

@@ -1,22 +1,19 @@
-/** From the text format of Prometheus to series: the one file that knows its parser. */
+/** Reads Prometheus text: the only file with its parser. */
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
 import { rateMark, type ObservedKind, type ObservedValues } from '../../measure/observed';
 
-/** What a metric counts for; the first pattern of a kind that an endpoint has is taken, so that nothing counts twice. */
+/** The first pattern of a kind that is present counts, so that nothing counts twice. */
 interface Known {
   readonly kind: ObservedKind | 'processors' | 'cpuSeconds';
   readonly pattern: RegExp;
-  /** It only rises: what counts is by how much a second. */
   readonly rises?: true;
-  /** What it is multiplied by to be in the unit of its kind. */
   readonly factor?: number;
-  /** The largest of several, where they do not add up. */
   readonly largest?: true;
 }
 
 /**
- * Names as the exporters of .NET write them: meters of .NET (".NET runtime metrics", "ASP.NET Core metrics") through
- * OpenTelemetry or prometheus-net, the process metrics of both, and event counters of prometheus-net.
+ * Names that .NET exporters write: meters (".NET runtime metrics", "ASP.NET Core metrics") by OpenTelemetry or prometheus-net,
+ * process metrics of both, and event counters of prometheus-net.
  */
 const known: readonly Known[] = [
   { kind: 'cpuSeconds', pattern: /(?:^|_)process_cpu_time(?:_seconds)?(?:_total)?$/, rises: true },
@@ -45,29 +42,27 @@ const known: readonly Known[] = [
   { kind: 'connections', pattern: /(?:^|_)kestrel_active_connections(?:_connections?)?$/ },
 ];
 
-/** Of the series that were asked for by name; what is beyond is not looked at. */
 const mostOwn = 20;
 
-/** A sample of one text: sums over what is known, and each of what was asked for. */
 interface Sums {
   readonly atMs: number;
   readonly known: ReadonlyMap<Known, number>;
   readonly own: ReadonlyMap<string, { readonly value: number; readonly rises: boolean }>;
 }
 
-/** Reads one endpoint again and again: counters become rates from its second text on. */
+/** Reads an endpoint repeatedly; counters become rates from the second text on. */
 export class PrometheusSeries {
   private readonly patterns: readonly RegExp[];
   private before: Sums | undefined;
 
-  /** @param patterns names of further series, with `*` for any part */
+  /** @param patterns of more series, with `*` */
   constructor(patterns: readonly string[]) {
     this.patterns = patterns.map(
       (pattern) => new RegExp(`^${pattern.replace(/\*+/g, '[A-Za-z0-9_:]*')}$`),
     );
   }
 
-  /** @throws where the text cannot be read, or has nothing that is looked for, as the page of an application */
+  /** @throws without any known metric, such as for an HTML page */
   read(text: string, atMs: number): ObservedValues {
     const now = this.sumsOf(text, atMs);
     if (now.known.size + now.own.size === 0)
@@ -75,7 +70,7 @@ export class PrometheusSeries {
     const { before } = this;
     this.before = now;
     const seconds = before === undefined ? 0 : (now.atMs - before.atMs) / 1000;
-    /** Undefined in the first text, and where a server that has begun anew counts from 0 again. */
+    /** Undefined at first, and after a restart of the server. */
     const rate = (value: number, earlier: number | undefined): number | undefined =>
       earlier === undefined || seconds <= 0 || value < earlier
         ? undefined
@@ -108,7 +103,6 @@ export class PrometheusSeries {
       const of = known.find(({ pattern }) => pattern.test(name));
       const isOwn = this.patterns.some((pattern) => pattern.test(name));
       for (const { value: written, labels = {} } of metrics) {
-        // Histograms and summaries have none.
         const value = Number(written);
         if (written === undefined || written === '' || !Number.isFinite(value)) continue;
         if (of) {
@@ -125,7 +119,7 @@ export class PrometheusSeries {
     return { atMs, known: new Map(counted), own };
   }
 
-  /** The lines that matter, so that a server with thousands of series costs no more than one with ten. */
+  /** Lines that matter: thousands of series cost no more than ten. */
   private wanted(text: string): string {
     const lines: string[] = [];
     let last = '';
