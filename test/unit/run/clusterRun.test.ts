@@ -16,7 +16,16 @@ scenario: { name: echo }
 describe('what goes to a cluster of a scenario', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-bundle-'));
   before(() => {
-    for (const name of ['cli', 'commands', 'worker', 'jsonPath', 'sdk', 'optional'])
+    for (const name of [
+      'cli',
+      'sharedStart',
+      'commands',
+      'sharedRun',
+      'worker',
+      'jsonPath',
+      'sdk',
+      'optional',
+    ])
       writeFileSync(path.join(folder, `${name}.js`), '');
   });
   after(() => rmSync(folder, { recursive: true }));
