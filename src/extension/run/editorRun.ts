@@ -1,3 +1,4 @@
+import type * as vscode from 'vscode';
 import { Emitter } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
 import { scenarioEstimate } from '../../capacity/estimate';
@@ -163,4 +164,46 @@ export function introduced(scenario: Scenario, startedAt: Date) {
     estimate: isKnown ? found.estimate : null,
     estimateProblem: isKnown ? undefined : found.problem,
   };
+}
+
+const storageKey = 'signalrBenchmark.clusterRuns';
+const mostKeys = 20;
+
+type Entry = readonly [run: string, key: string];
+
+const isEntry = (value: unknown): value is Entry =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+
+/** Bus keys of unfinished cluster runs, in secret storage: they find a run without the right to read Secrets. */
+export class BusKeys {
+  constructor(private readonly storage: Pick<vscode.SecretStorage, 'get' | 'store'>) {}
+
+  async get(run: string): Promise<string | undefined> {
+    return (await this.all()).get(run);
+  }
+
+  async set(run: string, key: string): Promise<void> {
+    const keys = await this.all();
+    keys.delete(run);
+    await this.store([...keys, [run, key]]);
+  }
+
+  async delete(run: string): Promise<void> {
+    const keys = await this.all();
+    if (keys.delete(run)) await this.store([...keys]);
+  }
+
+  private async store(keys: readonly Entry[]): Promise<void> {
+    await this.storage.store(storageKey, JSON.stringify(keys.slice(-mostKeys)));
+  }
+
+  private async all(): Promise<Map<string, string>> {
+    try {
+      const stored: unknown = JSON.parse((await this.storage.get(storageKey)) ?? '[]');
+      return new Map(Array.isArray(stored) ? stored.filter(isEntry) : []);
+    } catch {
+      // Moved or unreadable storage: the run is found by its Secret then.
+      return new Map();
+    }
+  }
 }
