@@ -4,7 +4,10 @@
 import { closedPlan } from '../out/src/engine/calibrate/roundTrips.js';
 import { codecOf } from '../out/src/wire/connect/codecOf.js';
 import { stampKey, stampLength, writeStamp } from '../out/src/wire/message/stamp.js';
-import { reachMemory, SharedReach } from '../out/src/engine/prepare/sharedReach.js';
+import {
+  createTimeToAllMemory,
+  TimeToAllTracker,
+} from '../out/src/engine/prepare/timeToAllTracker.js';
 import { counting } from './engineParts.mjs';
 
 const [protocol, timeToAll] = process.argv.slice(2);
@@ -14,7 +17,7 @@ const messages = 500;
 
 const codec = codecOf(protocol);
 const plan = closedPlan(receivers, protocol, 'broadcast', { messageSize: 2048 });
-const reach = timeToAll === 'to-all' ? new SharedReach(reachMemory()) : undefined;
+const reach = timeToAll === 'to-all' ? new TimeToAllTracker(createTimeToAllMemory()) : undefined;
 const { step, stamp, receiver } = counting(plan, undefined, reach);
 const connections = Array.from({ length: receivers }, (_, index) => ({ index, stopped: false }));
 const bytes = codec.encode({

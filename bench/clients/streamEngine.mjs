@@ -1,7 +1,7 @@
 // Our engine with streams as a run sends them: its prepared messages and its receiver with all its counting.
 // Only the pacing is left out: each item that comes back sends the next, and ten make a stream.
 import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
-import { PlacesOfSender } from '../../out/src/engine/send/openStream.js';
+import { StreamSlots } from '../../out/src/engine/send/openStream.js';
 import { StreamMessages } from '../../out/src/engine/send/streamMessages.js';
 import { counting, openAll } from '../engineParts.mjs';
 import { itemsPerStream } from '../stamp.mjs';
@@ -20,7 +20,7 @@ export async function open(options) {
   const [{ sourcesPerSender }] = populations;
   const frames = new StreamMessages(plan, entry, entry.run.streams, { framed: true });
   const states = Array.from({ length: connections }, (_, index) => ({
-    places: new PlacesOfSender(index, entry.run.streams),
+    places: new StreamSlots(index, entry.run.streams),
   }));
 
   const sendNext = (connection) => {

@@ -33,7 +33,6 @@ export class CpuMeter {
 
 /** All workers of a run have the same zero. */
 export interface Clock {
-  /** Microseconds with fractions. */
   nowUs(): number;
 }
 
@@ -48,7 +47,8 @@ const mostSlewShare = 0.01;
 export const slewTimeUs = (changeUs: number): number =>
   Math.max(slewUs, Math.abs(changeUs) / mostSlewShare);
 
-export const clockMemory = (): SharedArrayBuffer => new SharedArrayBuffer(versionBytes + 8 * 4);
+export const createClockMemory = (): SharedArrayBuffer =>
+  new SharedArrayBuffer(versionBytes + 8 * 4);
 
 /**
  * Steers the clocks of all threads of an agent. The offset never jumps: it changes linearly from `fromUs` on. Readers
@@ -104,7 +104,6 @@ const offsetAt = (line: Float64Array, machineUs: number): number =>
 
 /** CPU time of another process, as far as reported. */
 export class ReportedCpu {
-  /** Microseconds since its start. */
   private usedUs = 0;
   private sampledUs = 0;
   private mark: { readonly fromUs: number; usedUs: number; isMet: boolean } | undefined;

@@ -13,14 +13,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** Lets several callers wait for a condition; `changed` makes them check again. */
-export class Changes {
+export class ChangeSignal {
   private readonly waiting = new Set<() => void>();
 
   changed(): void {
     for (const look of [...this.waiting]) look();
   }
 
-  /** Resolves when the condition holds or the time is up. */
   until(holds: () => boolean, withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const settle = (): void => {

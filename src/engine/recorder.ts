@@ -22,7 +22,6 @@ import { shownText, type ConnectFailure } from '../wire/connectFailure';
 const examplesPerClass = 3;
 const keptDrops = 100;
 
-/** Each target has histograms in each worker. */
 const mostTargets = 50;
 
 export class Slip {
@@ -55,7 +54,6 @@ export class EntryRecorder extends MessageCounts {
   untilUs = Infinity;
   /** Uncertainty between the clocks of two agents in this step. */
   ambiguousUs = 0;
-  /** End of the measured time by the worker's clock. */
   measuredUntilUs = Infinity;
 
   /** Of sessions, one for each call; their counts are added to the entry's. */
@@ -135,7 +133,6 @@ export class StepRecorder extends EntryRecorder {
   /** One per entry; the step itself where there is only one entry. */
   readonly entries: readonly EntryRecorder[];
   membership: MembershipCounts | undefined;
-  /** Messages the hub sends by itself. */
   readonly pushed = new PushedCounts();
   measuredFromUs = 0;
   measuredToUs = Infinity;
@@ -190,7 +187,6 @@ export class StepRecorder extends EntryRecorder {
     return Math.max(this.lateFromUs, sentUs + this.drainUs);
   }
 
-  /** A message of that agent arrived before it was sent, by its clock. */
   cameAhead(agent: number, us: number): void {
     if (us <= (this.mostAhead.get(agent) ?? 0)) return;
     this.mostAhead.set(agent, us);
@@ -244,7 +240,7 @@ const isEmptyObject = (value: unknown): boolean =>
 const isEmpty = (counts: object): boolean => Object.keys(counts).length === 0;
 
 /** A client method called by the hub; `bytes` without record separator or length prefix. */
-export interface Push {
+export interface PushedMessage {
   readonly name: string;
   readonly bytes: number;
   readonly atUs: number;
@@ -273,13 +269,11 @@ export class Recorder {
     private readonly targetOf: (connection: number) => number = () => 0,
     private readonly entries = 1,
     private readonly severalClocks = false,
-    /** Calls of each entry's session. */
     private readonly calls: readonly number[] = [],
   ) {
     this.targets = Array.from({ length: targets }, () => new TargetCounts());
   }
 
-  /** Undefined where targets are not counted apart. */
   target(connection: number): TargetCounts | undefined {
     return this.targets.length === 0 ? undefined : this.targets[this.targetOf(connection)];
   }
@@ -340,14 +334,13 @@ export class Recorder {
     if (name !== undefined) step.pushed.add(name, 1, bytes);
   }
 
-  /** The current step ends early. */
   endMeasuring(nowUs: number): void {
     const step = this.current;
     if (step !== undefined) step.measuredToUs = Math.min(step.measuredToUs, nowUs);
   }
 
   /** A session has waited for this push: it is a delivery after all. */
-  awaited({ name, bytes, atUs }: Push): void {
+  awaited({ name, bytes, atUs }: PushedMessage): void {
     const step = this.current!;
     if (atUs >= step.measuredFromUs && atUs <= step.measuredToUs) step.pushed.add(name, -1, -bytes);
   }
@@ -377,7 +370,6 @@ export class Recorder {
     this.error(errorClass, message);
   }
 
-  /** It had counted as failed before. */
   openedAfterAll(connection: number, tookUs: number, phases: PhaseTimes): void {
     this.soFar.failed -= 1;
     this.soFar.openedLate += 1;

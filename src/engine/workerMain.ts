@@ -5,19 +5,18 @@ import { codecForEndpoint } from '../wire/connect/connectHub';
 import { keepEnvironmentOutOfReports } from './diagnosticReport';
 import { machineClock, steeredClock } from './machineClock';
 import {
-  memoryOf,
-  openConnections,
+  memberMemoryOfPlan,
+  countOpenConnections,
   SharedMembers,
   type MemberMemory,
   type ThreadStart,
 } from './prepare/sharedMembers';
-import { SharedReach } from './prepare/sharedReach';
+import { TimeToAllTracker } from './prepare/timeToAllTracker';
 import { SuspendDetector } from './suspendDetector';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
 // Entry point of the worker bundle, as a thread or as a process.
 
-/** Connection to the lead. */
 interface Link {
   /** `sent` runs once the fact is handed over. */
   post(fact: FromWorker, sent?: () => void): void;
@@ -46,7 +45,7 @@ function work(start: ThreadStart, link: Link): void {
       Atomics.wait(napCell, 0, 0, ms);
     },
     membership: (...given: MembershipGiven) => new SharedMembers(start.memory, ...given),
-    reach: start.reach && new SharedReach(start.reach),
+    reach: start.reach && new TimeToAllTracker(start.reach),
     rows: start.rows,
     suspendDetector: new SuspendDetector(),
   };
@@ -64,7 +63,6 @@ function work(start: ThreadStart, link: Link): void {
 
 type Parts = Pick<WorkerSurroundings, 'codec' | 'sessions' | 'Persistent'>;
 
-/** Loads only what the plan needs. */
 async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Promise<Parts> {
   const hasSessions = entries.some(({ run }) => run.session !== undefined);
   const persists = entries.some(({ run }) => run.via === 'persistent');
@@ -82,12 +80,12 @@ async function load({ plan: { entries, protocol }, endpoint }: WorkerStart): Pro
 
 function reportOf(memory: MemberMemory, fact?: FromWorker): ProcessReport {
   const { user, system } = process.cpuUsage();
-  return { ...(fact && { fact }), open: openConnections(memory), cpuUs: user + system };
+  return { ...(fact && { fact }), open: countOpenConnections(memory), cpuUs: user + system };
 }
 
 function workAsProcess(start: WorkerStart): void {
   const { plan } = start;
-  const memory = memoryOf(plan);
+  const memory = memberMemoryOfPlan(plan);
   const send = (report: ProcessReport, sent = (): void => undefined): void => {
     // A dead lead is noticed by `disconnect`.
     process.send!(report, undefined, undefined, () => sent());
@@ -99,8 +97,8 @@ function workAsProcess(start: WorkerStart): void {
   if (plan.life !== undefined) {
     let open = 0;
     setInterval(() => {
-      if (openConnections(memory) === open) return;
-      open = openConnections(memory);
+      if (countOpenConnections(memory) === open) return;
+      open = countOpenConnections(memory);
       send(reportOf(memory));
     }, lookMs).unref();
   }

@@ -1,10 +1,10 @@
 import { isHubProtocol } from '../base/message';
 import { services } from '../base/serviceTraits';
-import { leaveOut, populationsOf, type Population } from '../plan/population';
-import { agentOfWorker, agentsOf, haveOwnClocks, type PlanStep } from '../plan/plan';
-import { targetOf } from '../plan/draws';
+import { skipAbsentTargets, populationsOf, type Population } from '../plan/population';
+import { agentOfWorker, agentCount, hasSeveralClocks, type PlanStep } from '../plan/plan';
+import { urlIndexOf } from '../plan/draws';
 import type { FromWorker, ToWorker, WorkerStart } from '../messages/worker';
-import { callsOf, stepsIn } from '../usecases/sessionSteps';
+import { listCalls, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
 import { codecForProtocol } from '../wire/connect/codecOf';
@@ -24,9 +24,9 @@ import { Preparation } from './prepare/preparation';
 import { Receiver } from './receive/receiver';
 import { Recorder, countedTargets } from './recorder';
 import type { SuspendDetector } from './suspendDetector';
-import type { MemberChanged, SharedMembers } from './prepare/sharedMembers';
-import { MemberChanges, MembersElsewhere } from './prepare/membersElsewhere';
-import type { SharedReach } from './prepare/sharedReach';
+import type { MemberChangeListener, SharedMembers } from './prepare/sharedMembers';
+import { MemberChangeLog, RemoteMembers } from './prepare/remoteMembers';
+import type { TimeToAllTracker } from './prepare/timeToAllTracker';
 
 const tickUs = 1_000_000;
 /** Suspensions that end before the measured time are noticed within this time. */
@@ -37,11 +37,9 @@ export interface WorkerSurroundings extends WorkerSockets {
   readonly membership: (
     populations: readonly Population[],
     nowUs: () => number,
-    changed?: MemberChanged,
+    changed?: MemberChangeListener,
   ) => SharedMembers;
-  /** Absent: time to all is not measured. */
-  readonly reach?: SharedReach | undefined;
-  /** Shared counter of the rows taken. */
+  readonly reach?: TimeToAllTracker | undefined;
   readonly rows?: SharedArrayBuffer | undefined;
   readonly suspendDetector?: Pick<SuspendDetector, 'takeUs'> | undefined;
   readonly sessions?: SessionParts | undefined;
@@ -60,9 +58,8 @@ export class WorkerRun implements Driven {
   private readonly recorder: Recorder;
   private readonly selfCheck = new SelfCheck();
   private readonly members: SharedMembers;
-  /** Only with several agents. */
-  private readonly changes: MemberChanges | undefined;
-  private readonly elsewhere: MembersElsewhere | undefined;
+  private readonly changes: MemberChangeLog | undefined;
+  private readonly elsewhere: RemoteMembers | undefined;
   private readonly connections: Connections;
   private readonly preparation: Preparation;
   private readonly receiver: Receiver;
@@ -86,22 +83,22 @@ export class WorkerRun implements Driven {
   ) {
     const { plan, endpoint, worker } = start;
     const targets = countedTargets(endpoint.urls.length);
-    const target = (index: number): number => targetOf(plan, targets, index);
+    const target = (index: number): number => urlIndexOf(plan, targets, index);
     const { clock } = surroundings;
     const nowUs = (): number => clock.nowUs() - start.originUs;
     this.nowUs = nowUs;
-    const several = agentsOf(plan) > 1;
+    const several = agentCount(plan) > 1;
     const calls = plan.entries.map(({ run: { session } }) =>
-      session === undefined ? 0 : callsOf(stepsIn(session)).length,
+      session === undefined ? 0 : listCalls(stepsIn(session)).length,
     );
-    const clocks = haveOwnClocks(plan);
+    const clocks = hasSeveralClocks(plan);
     const recorder = new Recorder(targets, target, plan.entries.length, clocks, calls);
     this.recorder = recorder;
     const populations = (this.populations = populationsOf(plan));
-    const changes = (this.changes = several ? new MemberChanges(populations) : undefined);
+    const changes = (this.changes = several ? new MemberChangeLog(populations) : undefined);
     const changed = changes && this.memberChanged;
     const members = (this.members = surroundings.membership(populations, nowUs, changed));
-    const elsewhere = several ? new MembersElsewhere(plan, worker, populations, nowUs) : undefined;
+    const elsewhere = several ? new RemoteMembers(plan, worker, populations, nowUs) : undefined;
     this.elsewhere = elsewhere;
     const { nap, reach, codec = codecForProtocol(plan.protocol) } = surroundings;
     const personal = new PersonalEndpoints(endpoint, (index) => groupOf(populations, index));
@@ -172,7 +169,7 @@ export class WorkerRun implements Driven {
           const byName = this.start.plan.entries[position]!.run.via !== undefined;
           const { members } = this;
           if (fixedTargets !== undefined)
-            leaveOut(fixedTargets, (index) =>
+            skipAbsentTargets(fixedTargets, (index) =>
               byName ? members.isOpen(index) : members.idOf(index) !== undefined,
             );
         });
@@ -281,7 +278,7 @@ export class WorkerRun implements Driven {
     this.senders.lost(index);
   }
 
-  private readonly memberChanged: MemberChanged = (change) => {
+  private readonly memberChanged: MemberChangeListener = (change) => {
     this.changes?.add(change);
     this.receiver.changed(change);
   };
@@ -396,7 +393,6 @@ const allRead = (): Promise<void> =>
     setImmediate(() => setImmediate(resolve));
   });
 
-/** Undefined where there are no groups. */
 function groupOf(populations: readonly Population[], index: number): string | undefined {
   const population = populations.find(({ audience }) => audience === 'group');
   return population?.groupName(population.groupOf(index, 0));

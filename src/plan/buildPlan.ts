@@ -15,7 +15,7 @@ import { intervalMsOf, type Parameters } from '../usecases/parameters';
 import { payloadOf, hubRunOf } from '../usecases/useCase';
 import { findUseCase } from '../usecases/registry';
 import {
-  split,
+  splitEvenly,
   type Plan,
   type PlanLife,
   type WorkerPlan,
@@ -47,14 +47,15 @@ const bySubprotocol = {
 /** Deterministic. @throws ExpectedError `time-to-all-agents`, `replay-agents` for what one agent alone can do */
 export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
   const { agents = 1, oneClock } = options;
-  const refusal = agents > 1 ? whyOneProcess(scenario, oneClock ? 'process' : 'agent') : undefined;
+  const refusal =
+    agents > 1 ? oneProcessRefusal(scenario, oneClock ? 'process' : 'agent') : undefined;
   if (refusal !== undefined) throw refusal;
-  const entries = scenario.entries.map(planEntryOf);
+  const entries = scenario.entries.map(createPlanEntry);
   const most = Math.min(options.workers, scenario.connections);
   const workers = agents * Math.max(1, Math.floor(most / agents));
   const mode = scenario.arrivingBatchMode;
   const connectInFlight = connectInFlightOf(scenario);
-  const inFlight = split(Math.max(workers, connectInFlight), workers);
+  const inFlight = splitEvenly(Math.max(workers, connectInFlight), workers);
   const life = lifeOf(scenario);
   const rounds = connectRounds(scenario);
   const { speaksHub } = services[scenario.service];
@@ -111,7 +112,7 @@ function protocolOf({ service, connectionType, protocol, subprotocol }: Scenario
 }
 
 /** The refusal if only one agent (or process) can measure this scenario; else undefined. */
-export function whyOneProcess(
+export function oneProcessRefusal(
   scenario: Scenario,
   one: 'agent' | 'process',
 ): ExpectedError | undefined {
@@ -120,7 +121,7 @@ export function whyOneProcess(
       'time-to-all-agents',
       `The time until a message has reached all its receivers is measured by one ${one} only: take one ${one}, or leave timeToAll and its objectives out.`,
     );
-  const sessions = scenario.entries.map((entry) => planEntryOf(entry).run.session);
+  const sessions = scenario.entries.map((entry) => createPlanEntry(entry).run.session);
   if (sessions.some((session) => session?.replays === true))
     return new ExpectedError(
       'replay-agents',
@@ -162,7 +163,7 @@ function lifeOf(scenario: Scenario): PlanLife | undefined {
 }
 
 /** @throws on an unknown use case, which is a defect of the caller */
-export function planEntryOf({ name, parameters }: ScenarioEntry): PlanEntry {
+export function createPlanEntry({ name, parameters }: ScenarioEntry): PlanEntry {
   const useCase = findUseCase(name);
   if (useCase === undefined) throw new Error(`there is no use case ${name}`);
   const { joinLeaveInterval, payload: content, payloadFile } = parameters;
@@ -221,7 +222,7 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
 }
 
 /** Builds the step of a search for a value. */
-export function searchStepOf(scenario: Scenario): (value: number, index: number) => PlanStep {
+export function createSearchStep(scenario: Scenario): (value: number, index: number) => PlanStep {
   return (value, index) => {
     const at = scenarioAtSearchValue(scenario, value);
     const { entries, steps } = buildPlan(at, { workers: 1, seed: 0, runId: 0 });

@@ -23,10 +23,10 @@ export const randomFor = (
 
 /** The same in all workers. */
 export const intervalSeed = ({ seed }: Pick<Plan, 'seed'>, entry: number, step: number): number =>
-  mixed(seed ^ purposes.intervals ^ mixed((entry << 16) ^ step));
+  mixBits(seed ^ purposes.intervals ^ mixBits((entry << 16) ^ step));
 
 /** Index of the URL a connection uses; the same in every worker and after a reconnect. */
-export function targetOf(
+export function urlIndexOf(
   { targetChoice, seed }: Pick<Plan, 'targetChoice' | 'seed'>,
   count: number,
   connection: number,
@@ -41,14 +41,14 @@ export interface PayloadPicker {
   pick(source: number, stream: number, sequence: number): number;
 }
 
-export function payloadPicker(found: readonly PayloadSize[], seed: number): PayloadPicker {
+export function createPayloadPicker(found: readonly PayloadSize[], seed: number): PayloadPicker {
   const sizes = found.map(({ bytes }) => bytes);
   if (sizes.length <= 1) return { sizes, pick: () => 0 };
   const bounds = boundsOf(found);
   return {
     sizes,
     pick(source, stream, sequence) {
-      const drawn = mixed(seed ^ mixed(source ^ mixed(stream ^ mixed(sequence))));
+      const drawn = mixBits(seed ^ mixBits(source ^ mixBits(stream ^ mixBits(sequence))));
       let at = 0;
       while (drawn >= bounds[at]!) at++;
       return at;
@@ -66,7 +66,7 @@ function boundsOf(sizes: readonly PayloadSize[]): Float64Array {
 }
 
 /** Finalizer of MurmurHash3. */
-export function mixed(value: number): number {
+export function mixBits(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

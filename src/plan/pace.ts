@@ -1,4 +1,4 @@
-import { mixed } from './draws';
+import { mixBits } from './draws';
 import type { PlanIntervals } from './plan';
 import type { StagesSpec } from '../scenario/scenario';
 
@@ -176,10 +176,10 @@ export type Draw = (rank: number, number: number, purpose?: number) => number;
 const purposes = { gap: 0, angle: 1, phase: 2 } as const;
 const mostPurposes = 4;
 
-export const drawsOf =
+export const createDraw =
   (seed: number): Draw =>
   (rank, number, purpose = purposes.gap) =>
-    (mixed(seed ^ mixed(rank ^ mixed(number * mostPurposes + purpose))) + 0.5) / 2 ** 32;
+    (mixBits(seed ^ mixBits(rank ^ mixBits(number * mostPurposes + purpose))) + 0.5) / 2 ** 32;
 
 /** Golden ratio: any first few of its multiples, modulo 1, are about evenly spread. */
 const golden = (Math.sqrt(5) - 1) / 2;

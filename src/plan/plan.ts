@@ -126,13 +126,13 @@ export interface Plan extends Pick<
 
 type Shared = Pick<Plan, 'agents' | 'workers'>;
 
-export const agentsOf = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
+export const agentCount = ({ agents = 1 }: Pick<Plan, 'agents'>): number => agents;
 
 /** Whether agents have different clocks. */
-export const haveOwnClocks = (plan: Pick<Plan, 'agents' | 'oneClock'>): boolean =>
-  agentsOf(plan) > 1 && plan.oneClock !== true;
+export const hasSeveralClocks = (plan: Pick<Plan, 'agents' | 'oneClock'>): boolean =>
+  agentCount(plan) > 1 && plan.oneClock !== true;
 
-const workersEach = (plan: Shared): number => plan.workers.length / agentsOf(plan);
+const workersEach = (plan: Shared): number => plan.workers.length / agentCount(plan);
 
 export const agentOfWorker = (plan: Shared, worker: number): number =>
   Math.floor(worker / workersEach(plan));
@@ -156,7 +156,7 @@ export function connectionsOfAgent(
 }
 
 /** Whole parts that differ by at most one. */
-export function split(total: number, parts: number): number[] {
+export function splitEvenly(total: number, parts: number): number[] {
   return Array.from({ length: parts }, (_, part) => Math.floor((total + parts - 1 - part) / parts));
 }
 
@@ -195,21 +195,18 @@ export const noStamp = 0xffffffff;
 export const replayFlag = {
   /** An answer is expected. */
   answered: 1,
-  /** The answer was an error. */
   refused: 2,
-  /** Cancels a stream. */
   cancels: 4,
   /** Opens a stream that is cancelled later. */
   isCancelled: 8,
-  /** Ends an upload stream. */
   ends: 16,
 } as const;
 
 /** Operations that are no calls. */
-export const uncounted = replayFlag.cancels | replayFlag.ends;
+export const uncountedFlags = replayFlag.cancels | replayFlag.ends;
 
 /** Start of a connection's replay, microseconds from the start of the step. */
-export function replayBeginUs(
+export function replayStartUs(
   { clients, spreadUs }: Pick<ReplayTracks, 'clients' | 'spreadUs'>,
   connection: number,
   connections: number,

@@ -1,14 +1,14 @@
 import { derangement, shuffled, type Random } from '../base/random';
 import {
   audienceOfStep,
-  callsOf,
-  sparesCaller,
+  listCalls,
+  excludesCaller,
   stepsIn,
   type SessionRun,
 } from '../usecases/sessionSteps';
 import { mostOpenStreams, sourcesOfStreams, type StreamShape } from '../usecases/streams';
 import type { Audience } from '../usecases/useCase';
-import { agentsOf, connectionsOfAgent, type Plan, type PlanEntry, type PlanStep } from './plan';
+import { agentCount, connectionsOfAgent, type Plan, type PlanEntry, type PlanStep } from './plan';
 import { randomFor } from './draws';
 
 /**
@@ -43,8 +43,7 @@ export interface Population {
 type Meant = Pick<Population, 'isReceiver' | 'fixedTargets'> &
   Partial<Pick<Population, 'groupCount' | 'groupsPerConnection' | 'sourcesPerSender' | 'groupOf'>>;
 
-/** Whether messages have several receivers. */
-export const reachesMany = ({ audience }: Pick<Population, 'audience'>): boolean =>
+export const hasManyReceivers = ({ audience }: Pick<Population, 'audience'>): boolean =>
   audience === 'everyone' || audience === 'group';
 
 /** One per entry; the same in every worker. */
@@ -91,7 +90,7 @@ export function populationsOf(plan: Plan): Population[] {
   });
 }
 
-export const groupsIn = (populations: readonly Population[]): number =>
+export const countGroups = (populations: readonly Population[]): number =>
   Math.max(...populations.map(({ firstGroup, groupCount }) => firstGroup + groupCount));
 
 const inOrder = (count: number): Uint32Array =>
@@ -144,9 +143,9 @@ function meantBySession(
   session: SessionRun,
   random: Random,
 ): Meant {
-  const calls = callsOf(stepsIn(session)).map(({ step }) => step);
+  const calls = listCalls(stepsIn(session)).map(({ step }) => step);
   const audiences = calls.map(audienceOfStep);
-  const spared = calls.map(sparesCaller);
+  const spared = calls.map(excludesCaller);
   const count = audiences.length;
   const groupCount = groups?.count ?? 1;
   const groupOf = (connection: number): number => connection % groupCount;
@@ -175,7 +174,7 @@ function meantBySession(
 
 /** Another connection of the same agent, which alone knows whether it is open. */
 function fixedTargetsOf(plan: Plan, random: Random): Uint32Array {
-  const agents = agentsOf(plan);
+  const agents = agentCount(plan);
   if (agents === 1) return derangement(plan.connections, random);
   const targets = new Uint32Array(plan.connections);
   for (let agent = 0; agent < agents; agent++) {
@@ -198,16 +197,16 @@ function meantByStreams({ direction, own }: StreamShape): Meant {
   };
 }
 
-export function sendersOf({ senders, perEntry }: PlanStep, position: number): number {
+export function senderCount({ senders, perEntry }: PlanStep, position: number): number {
   return perEntry === undefined ? senders : perEntry[position]!;
 }
 
 function sendersUpTo({ steps }: Plan, position: number, step: number): number {
-  return Math.max(0, ...steps.slice(0, step).map((one) => sendersOf(one, position)));
+  return Math.max(0, ...steps.slice(0, step).map((one) => senderCount(one, position)));
 }
 
 /** Connections that send for no entry up to that step (from 1). */
-export function silentUpTo(plan: Plan, all: readonly Population[], step: number): Uint32Array {
+export function nonSendersUpTo(plan: Plan, all: readonly Population[], step: number): Uint32Array {
   return Uint32Array.from(
     all.flatMap(({ senderOrder }, position) => [
       ...senderOrder.subarray(sendersUpTo(plan, position, step)),
@@ -215,8 +214,7 @@ export function silentUpTo(plan: Plan, all: readonly Population[], step: number)
   );
 }
 
-/** −1 when there is none. */
-export function entryOfSource(populations: readonly Population[], source: number): number {
+export function entryIndexOfSource(populations: readonly Population[], source: number): number {
   for (let position = 0; position < populations.length; position++) {
     const { firstSource, sources } = populations[position]!;
     if (source < firstSource + sources) return position;
@@ -225,7 +223,10 @@ export function entryOfSource(populations: readonly Population[], source: number
 }
 
 /** Removes absent connections from `targets` in place: their senders write to the next in the cycle. */
-export function leaveOut(targets: Uint32Array, takesPart: (connection: number) => boolean): void {
+export function skipAbsentTargets(
+  targets: Uint32Array,
+  takesPart: (connection: number) => boolean,
+): void {
   const original = targets.slice();
   original.forEach((first, sender) => {
     if (!takesPart(sender)) return;
@@ -248,7 +249,7 @@ function dealtOverGroups(order: Uint32Array, groupCount: number): Uint32Array {
 }
 
 /** Ranks in `senderOrder` of the senders that belong to a worker, rising. */
-export function ranksOf(
+export function senderRanksOfWorker(
   senderOrder: Uint32Array,
   senders: number,
   worker: number,

@@ -1,7 +1,7 @@
 import {
   durationsOf,
   isCounted,
-  isOnlyHeard,
+  isListenOnly,
   type Durations,
   type IfStep,
   type SessionStep,
@@ -17,7 +17,6 @@ export interface Pause {
 export type Instruction =
   | { readonly do: 'call'; readonly call: number }
   | ({ readonly do: 'wait' } & Pause)
-  /** Starts a loop. */
   | { readonly do: 'rounds'; readonly loop: number; readonly end: number }
   | {
       readonly do: 'round';
@@ -40,7 +39,7 @@ export interface SessionProgram {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Flattens the steps of a session; calls are numbered as by {@link import('../usecases/sessionSteps').callsOf}. */
+/** Flattens the steps of a session; calls are numbered as by {@link import('../usecases/sessionSteps').listCalls}. */
 export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
   const instructions: Instruction[] = [];
   let [call, loops] = [0, 0];
@@ -50,7 +49,7 @@ export function sessionProgram(steps: readonly SessionStep[]): SessionProgram {
   };
   const addStep = (step: SessionStep): void => {
     if (isCounted(step)) {
-      if (!isOnlyHeard(step)) add({ do: 'call', call });
+      if (!isListenOnly(step)) add({ do: 'call', call });
       call += 1;
       return;
     }

@@ -6,7 +6,7 @@ import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { nodeAt, outlineOf, unquotedValue, type Outline } from '../scenario/text/outline';
 import { lookIntoRows } from '../targets/lookIntoRows';
-import { partsOf } from '../usecases/ownArguments';
+import { parsePlaceholderText } from '../usecases/ownArguments';
 import type { Parameters } from '../usecases/parameters';
 import { readNamedFile } from './scenarioFile';
 
@@ -80,7 +80,7 @@ function filesInTexts(parameters: Parameters): NamedFile[] {
   for (const key of parametersOfTexts)
     JSON.parse(String(parameters[key] ?? 'null'), (_name, value: unknown) => {
       if (typeof value === 'string')
-        for (const part of partsOf(value, () => false).parts)
+        for (const part of parsePlaceholderText(value, () => false).parts)
           if (typeof part === 'object' && part.name === 'file')
             found.push({ name: part.file, keys: [key] });
       return value;

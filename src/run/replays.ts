@@ -8,7 +8,7 @@ import type { Plan } from '../plan/plan';
 import { openReplay, type OpenedReplay } from '../record/replay/openReplay';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import type { TargetContext } from '../targets/target';
-import { callsOf, sessionStepsOf } from '../usecases/sessionSteps';
+import { listCalls, sessionStepsOf } from '../usecases/sessionSteps';
 import { isReplay } from './scenarioFile';
 
 export interface Replays {
@@ -65,7 +65,9 @@ function fitNotes(
 ): string[] {
   const notes: string[] = [];
   if (entries.length === 1) notes.push(...clientNotes(connections, clients, t));
-  const heard = callsOf(sessionStepsOf({ steps })).filter(({ step }) => step.kind === 'on').length;
+  const heard = listCalls(sessionStepsOf({ steps })).filter(
+    ({ step }) => step.kind === 'on',
+  ).length;
   const times = Math.floor(connections / clients);
   // Items of streams reach their caller alone.
   if (times > 1 && heard > new Set(itemsOf.filter((number) => number >= 0)).size)
@@ -127,7 +129,7 @@ function clientNotes(connections: number, clients: number, t: Translate): string
 /** Each call of each connection is a source. @throws ExpectedError `replay-connections` */
 function refuseTooMany({ connections, entries }: Scenario): void {
   const calls = entries.reduce(
-    (sum, { parameters }) => sum + callsOf(sessionStepsOf(parameters)).length,
+    (sum, { parameters }) => sum + listCalls(sessionStepsOf(parameters)).length,
     0,
   );
   if (calls * connections <= maxSources) return;

@@ -5,7 +5,7 @@ import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';
 import { readCalibrations, calibrationFromResult, saveCalibration } from '../results/historyFiles';
-import { searchStepOf } from '../plan/buildPlan';
+import { createSearchStep } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/run';
 import { SearchedSteps } from '../engine/lead/stepSource';
 import { type PreparedRun, type RunParts, folderIn } from './prepareRun';
@@ -27,7 +27,8 @@ export async function runSession(
   const keepGoing = request.keepGoing === true;
   try {
     const steps =
-      plan.search && new SearchedSteps(plan.search, searchStepOf(prepared.scenario), plan.agents);
+      plan.search &&
+      new SearchedSteps(plan.search, createSearchStep(prepared.scenario), plan.agents);
     const deps = { workerScript, keepGoing, askedMs, steps };
     const running = await parts.startRun(plan, target, deps);
     return new RunSession(running, prepared, shell, parts);

@@ -8,7 +8,7 @@ import {
   parsePlaceholders,
   type RowName,
 } from '../base/personalText';
-import { bytesOf, meanOf, parsePayloadSizes, type PayloadSize } from './payloadSizes';
+import { parseBytes, weightedMean, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 
 /** Arguments of a call: YAML values whose texts may hold placeholders, such as `{sender}`. `{{` is a literal brace. */
 
@@ -18,7 +18,6 @@ const usualBytes = {
   ...{ senderIndex: 4, sequence: 10, time: 13, ticks: 18 },
 } as const;
 
-/** Mostly an id. */
 const usualKeptBytes = 36;
 
 const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
@@ -40,7 +39,7 @@ export type Placeholder =
 export const numberPlaceholders: readonly string[] = ['senderIndex', 'sequence', 'time', 'ticks'];
 
 /** Placeholders as written, for help and completion. */
-export const placeholderWords: readonly { readonly written: string; readonly summary: string }[] = [
+export const placeholderHelp: readonly { readonly written: string; readonly summary: string }[] = [
   {
     written: '{text:2KB}',
     summary:
@@ -58,7 +57,7 @@ export const placeholderWords: readonly { readonly written: string; readonly sum
   { written: '{data.COLUMN}', summary: 'value of a row of `config.data`; :number makes it one' },
 ];
 
-export const placeholderNames: readonly string[] = placeholderWords.map(({ written }) =>
+export const placeholderNames: readonly string[] = placeholderHelp.map(({ written }) =>
   written.replace(/[{}]|[:.].*/g, ''),
 );
 
@@ -72,18 +71,18 @@ export interface BadPlaceholder {
   readonly problem: 'unknown' | 'size' | 'sizes' | 'file' | 'value' | 'column' | 'rowValue';
 }
 
-export type OwnArgument =
+export type CallArgument =
   | { readonly kind: 'value'; readonly value: number | boolean | null }
   | { readonly kind: 'text'; readonly parts: readonly OwnPart[] }
-  | { readonly kind: 'list'; readonly items: readonly OwnArgument[] }
-  | { readonly kind: 'map'; readonly members: readonly (readonly [string, OwnArgument])[] };
+  | { readonly kind: 'list'; readonly items: readonly CallArgument[] }
+  | { readonly kind: 'map'; readonly members: readonly (readonly [string, CallArgument])[] };
 
 const defaultTextBytes = 2048;
 /** Of one text, and of the whole message. */
 export const mostArgumentBytes = maxPayloadBytes;
 
 /** @param isKept whether the session keeps a value of that name; absent outside of sessions */
-export function partsOf(
+export function parsePlaceholderText(
   text: string,
   isKept?: (name: string) => boolean,
 ): {
@@ -133,25 +132,26 @@ function placeholderOf(
 
 /** One size, or several as in `messageSizes`. */
 function textOf(value: string): Placeholder | 'size' {
-  const bytes = bytesOf(value);
+  const bytes = parseBytes(value);
   if (bytes !== undefined)
     return bytes < 1 || bytes > mostArgumentBytes ? 'size' : { name: 'text', bytes };
   const read = parsePayloadSizes(value);
   if (!('sizes' in read)) return 'size';
-  const mean = Math.round(meanOf(read.sizes, (size) => size));
+  const mean = Math.round(weightedMean(read.sizes, (size) => size));
   return { name: 'text', bytes: mean, ...(read.sizes.length > 1 && { sizes: read.sizes }) };
 }
 
 /** Scenarios keep arguments as the JSON text of a list. */
-export function ownArguments(
+export function parseArguments(
   json: string,
   isKept?: (name: string) => boolean,
-): readonly OwnArgument[] {
+): readonly CallArgument[] {
   return (JSON.parse(json) as readonly unknown[]).map((value) => argumentOf(value, isKept));
 }
 
-function argumentOf(value: unknown, isKept?: (name: string) => boolean): OwnArgument {
-  if (typeof value === 'string') return { kind: 'text', parts: partsOf(value, isKept).parts };
+function argumentOf(value: unknown, isKept?: (name: string) => boolean): CallArgument {
+  if (typeof value === 'string')
+    return { kind: 'text', parts: parsePlaceholderText(value, isKept).parts };
   if (Array.isArray(value))
     return { kind: 'list', items: value.map((item) => argumentOf(item, isKept)) };
   if (typeof value === 'object' && value !== null) {
@@ -163,7 +163,7 @@ function argumentOf(value: unknown, isKept?: (name: string) => boolean): OwnArgu
   return { kind: 'value', value: value as number | boolean | null };
 }
 
-export function placeholdersIn(items: readonly OwnArgument[]): Placeholder[] {
+export function placeholdersIn(items: readonly CallArgument[]): Placeholder[] {
   return items.flatMap((item): Placeholder[] => {
     if (item.kind === 'value') return [];
     if (item.kind === 'text') return item.parts.filter((part) => typeof part !== 'string');
@@ -178,11 +178,11 @@ export const assumedFileBytes = 2048;
 const assumedRowBytes = 16;
 
 /** Approximate length of the arguments as JSON, in bytes. */
-export function argumentBytes(items: readonly OwnArgument[]): number {
+export function argumentBytes(items: readonly CallArgument[]): number {
   return items.reduce((sum, item) => sum + 1 + bytesIn(item), 1);
 }
 
-function bytesIn(item: OwnArgument): number {
+function bytesIn(item: CallArgument): number {
   switch (item.kind) {
     case 'value':
       return String(item.value).length;
@@ -211,15 +211,14 @@ function partBytes(part: OwnPart): number {
 
 /** Actual lengths; running numbers are padded to their usual length. */
 interface NameLengths {
-  /** Group name or connection id. */
   readonly receiver: number;
   readonly sender: number;
   readonly senderIndex: number;
 }
 
 /** How much longer the actual names make a message than {@link argumentBytes} assumes; undefined without names. */
-export function namesBeyond(
-  items: readonly OwnArgument[],
+export function nameLengthExcess(
+  items: readonly CallArgument[],
 ): ((lengths: NameLengths) => number) | undefined {
   const count = (...names: string[]): number =>
     placeholdersIn(items).filter(({ name }) => names.includes(name)).length;
@@ -233,34 +232,35 @@ export function namesBeyond(
     indexes * (senderIndex - usualBytes.senderIndex);
 }
 
-export const rowPlaceholders = (items: readonly OwnArgument[]): readonly RowPlaceholder[] =>
+export const rowPlaceholders = (items: readonly CallArgument[]): readonly RowPlaceholder[] =>
   placeholdersIn(items).filter((each): each is RowPlaceholder => isRowName(each.name));
 
 export type RowPlaceholder = Extract<Placeholder, { readonly name: RowName }>;
 
 export type RowsOfMessage = Readonly<Partial<Record<RowName, Row>>>;
 
-type TextArgument = Extract<OwnArgument, { readonly kind: 'text' }>;
+type TextArgument = Extract<CallArgument, { readonly kind: 'text' }>;
 
 /** Replaces texts at every depth, in the order of the message. */
-export function withTexts(
-  items: readonly OwnArgument[],
-  of: (text: TextArgument) => OwnArgument,
-): OwnArgument[] {
-  return items.map((item): OwnArgument => {
+export function mapTexts(
+  items: readonly CallArgument[],
+  of: (text: TextArgument) => CallArgument,
+): CallArgument[] {
+  return items.map((item): CallArgument => {
     if (item.kind === 'text') return of(item);
-    if (item.kind === 'list') return { kind: 'list', items: withTexts(item.items, of) };
+    if (item.kind === 'list') return { kind: 'list', items: mapTexts(item.items, of) };
     if (item.kind === 'value') return item;
-    const members = item.members.map(
-      ([key, member]) => [key, withTexts([member], of)[0]!] as const,
-    );
+    const members = item.members.map(([key, member]) => [key, mapTexts([member], of)[0]!] as const);
     return { kind: 'map', members };
   });
 }
 
 /** Fills placeholders with row values. A placeholder alone keeps the type of its value. */
-export const withRows = (items: readonly OwnArgument[], rows: RowsOfMessage): OwnArgument[] =>
-  withTexts(items, ({ parts: written }) => {
+export const fillRowValues = (
+  items: readonly CallArgument[],
+  rows: RowsOfMessage,
+): CallArgument[] =>
+  mapTexts(items, ({ parts: written }) => {
     const [first, more] = written;
     if (more === undefined && typeof first === 'object' && isRow(first))
       return literalArgument(valueIn(first, rows));
@@ -279,7 +279,7 @@ function valueIn({ name, column, asNumber }: RowPlaceholder, rows: RowsOfMessage
 }
 
 /** Braces in a value are no placeholders. */
-function literalArgument(value: RowValue): OwnArgument {
+function literalArgument(value: RowValue): CallArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value))
     return { kind: 'list', items: (value as readonly RowValue[]).map(literalArgument) };
@@ -304,11 +304,10 @@ export function textBytes(text: string): number {
 
 /** Arguments with one size per text, and their relative frequency. */
 export interface SizedArguments {
-  readonly items: readonly OwnArgument[];
+  readonly items: readonly CallArgument[];
   readonly weight: number;
 }
 
-/** Each is kept encoded. */
 export const mostSizesOfCall = 64;
 
 type SizedText = Extract<Placeholder, { readonly name: 'text' }> & {
@@ -318,13 +317,13 @@ type SizedText = Extract<Placeholder, { readonly name: 'text' }> & {
 const isSized = (placeholder: Placeholder): placeholder is SizedText =>
   placeholder.name === 'text' && placeholder.sizes !== undefined;
 
-export const sizesIn = (items: readonly OwnArgument[]): number =>
+export const countSizeCombinations = (items: readonly CallArgument[]): number =>
   placeholdersIn(items)
     .filter(isSized)
     .reduce((product, { sizes }) => product * sizes.length, 1);
 
 /** All combinations of text sizes. */
-export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArguments[] {
+export function sizedArguments(items: readonly CallArgument[]): readonly SizedArguments[] {
   let all: { readonly sizes: readonly number[]; readonly weight: number }[] = [
     { sizes: [], weight: 1 },
   ];
@@ -336,7 +335,7 @@ export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArg
   if (first!.sizes.length === 0) return [{ items, weight: 1 }];
   return all.map(({ sizes, weight }) => {
     let next = 0;
-    const sized = withTexts(items, ({ parts }) => ({
+    const sized = mapTexts(items, ({ parts }) => ({
       kind: 'text',
       parts: parts.map((part) =>
         typeof part === 'object' && isSized(part) ? { name: 'text', bytes: sizes[next++]! } : part,
@@ -347,7 +346,7 @@ export function sizedArguments(items: readonly OwnArgument[]): readonly SizedArg
 }
 
 /** Bytes as counted by {@link argumentBytes}. */
-export const argumentSizes = (items: readonly OwnArgument[]): readonly PayloadSize[] =>
+export const argumentSizes = (items: readonly CallArgument[]): readonly PayloadSize[] =>
   sizedArguments(items).map(({ items: sized, weight }) => ({
     bytes: argumentBytes(sized),
     weight,

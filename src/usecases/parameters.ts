@@ -27,8 +27,11 @@ export interface ParameterSpec {
   readonly minimum?: number;
   readonly maximum?: number;
   /** A bare number in this range was probably meant in `unit`. */
-  readonly unitMistake?: { readonly from: number; readonly below: number; readonly unit: string };
-  /** A file next to the scenario file or below it. */
+  readonly unitMistake?: {
+    readonly from: number;
+    readonly below: number;
+    readonly unit: string;
+  };
   readonly beside?: true;
   readonly choices?: readonly string[];
   readonly summary: string;
@@ -40,7 +43,7 @@ export interface ParameterSpec {
  * Builder of descriptions of one type: facts (bounds as `range`), help text, note on the Azure SignalR benchmark.
  * Unknown facts do not compile.
  */
-export const describing =
+export const specBuilder =
   <Spec>() =>
   <const Type extends string>(type: Type) =>
   <const Facts>(
@@ -56,14 +59,15 @@ export const describing =
   };
 
 /** Warns of bare numbers from `from` up to `below`. */
-export const below = (below: number, unit: string, from = 1) => ({ from, below, unit }) as const;
+export const unitMistakeBelow = (below: number, unit: string, from = 1) =>
+  ({ from, below, unit }) as const;
 
-export const listOf = <Name extends string, Spec extends object>(
+export const namedSpecs = <Name extends string, Spec extends object>(
   specs: Readonly<Record<Name, Spec>>,
 ): readonly (Spec & { readonly name: Name })[] =>
   Object.entries<Spec>(specs).map(([name, spec]) => ({ ...spec, name: name as Name }));
 
-const keyOf = describing<ParameterSpec>();
+const keyOf = specBuilder<ParameterSpec>();
 export const [size, share] = [keyOf('size'), keyOf('share')];
 export const [duration, count, number] = [keyOf('duration'), keyOf('count'), keyOf('number')];
 export const [choice, text, list] = [keyOf('choice'), keyOf('text'), keyOf('list')];
@@ -73,7 +77,7 @@ export const stepList = keyOf('steps');
 export type Parameters = Readonly<Record<string, number | string | boolean>>;
 
 /** @throws if the parser has not set it, which is a defect of ours */
-export function numberOf(parameters: Parameters, name: string): number {
+export function numberParameter(parameters: Parameters, name: string): number {
   const value = parameters[name];
   if (typeof value !== 'number') throw new Error(`parameter ${name} is not a number`);
   return value;
@@ -84,7 +88,7 @@ export const intervalMsOf = ({ sendingInterval, sessionInterval = 0 }: Parameter
   Number(sendingInterval ?? sessionInterval);
 
 /** For everything sent repeatedly, beside `sendingInterval`. */
-export const intervalParameters: readonly ParameterSpec[] = listOf({
+export const intervalParameters: readonly ParameterSpec[] = namedSpecs({
   intervalDistribution: choice(
     { optional: true, choices: ['uniform', 'exponential', 'lognormal'] },
     'Draws the time between two messages of a sender, its think time, from a distribution whose mean is `sendingInterval`. Without it the time is always the same.',
@@ -96,14 +100,14 @@ export const intervalParameters: readonly ParameterSpec[] = listOf({
 });
 
 export const messageParameters: readonly ParameterSpec[] = [
-  ...listOf({
+  ...namedSpecs({
     messageSize: size(
-      { range: [1, maxPayloadBytes], default: 2048, unitMistake: below(10, 'KB') },
+      { range: [1, maxPayloadBytes], default: 2048, unitMistake: unitMistakeBelow(10, 'KB') },
       'Payload of one message; the whole hub message is larger by its envelope.',
       'The Azure SignalR benchmark counted characters of the payload, which are bytes here too.',
     ),
     sendingInterval: duration(
-      { range: [1, 86_400_000], default: 1000, unitMistake: below(10, 's') },
+      { range: [1, 86_400_000], default: 1000, unitMistake: unitMistakeBelow(10, 's') },
       'Time between two messages of one sender.',
       'The Azure SignalR benchmark waited this long after each completed send, so slow sends lowered the rate.',
     ),
@@ -123,7 +127,7 @@ export const messageParameters: readonly ParameterSpec[] = [
   ...intervalParameters,
 ];
 
-export const targets: ParameterSpec = {
+export const targetsParameter: ParameterSpec = {
   name: 'targets',
   ...choice(
     { default: 'fixed', choices: ['fixed', 'random'] },
@@ -132,7 +136,7 @@ export const targets: ParameterSpec = {
   ),
 };
 
-export const groupParameters: readonly ParameterSpec[] = listOf({
+export const groupParameters: readonly ParameterSpec[] = namedSpecs({
   groupCount: count(
     { range: [1, 10_000_000], required: true },
     'Number of groups; connection i joins group i mod groupCount.',
@@ -155,8 +159,8 @@ export const groupParameters: readonly ParameterSpec[] = listOf({
  * not divide the connections.
  */
 export function largestGroup(parameters: Parameters, connections: number): number {
-  const groupCount = numberOf(parameters, 'groupCount');
-  const perConnection = Math.min(numberOf(parameters, 'groupsPerConnection'), groupCount);
+  const groupCount = numberParameter(parameters, 'groupCount');
+  const perConnection = Math.min(numberParameter(parameters, 'groupsPerConnection'), groupCount);
   return (
     perConnection * Math.floor(connections / groupCount) +
     Math.min(connections % groupCount, perConnection)

@@ -8,10 +8,8 @@ export interface PayloadSize {
 
 /** Payload with its envelope, in bytes. */
 export interface WireSize extends PayloadSize {
-  /** To the service. */
   readonly sent: number;
   readonly toClient: number;
-  /** To an app server or event handler. */
   readonly toApplication: number;
 }
 
@@ -31,14 +29,14 @@ export function parsePayloadSizes(text: string): ReadSizes {
   const [, from, to] =
     /^(\.?\w+(?:\.\w+)*)\s*(?:-|–|\.\.)\s*(\.?\w+(?:\.\w+)*)$/.exec(text.trim().slice(0, 200)) ??
     [];
-  if (from !== undefined && to !== undefined) return rangeOf(bytesOf(from), bytesOf(to));
+  if (from !== undefined && to !== undefined) return rangeOf(parseBytes(from), parseBytes(to));
   const parts = text.slice(0, 2000).split(',');
   if (parts.length > mostSizes) return { problem: `At most ${mostSizes} sizes can be listed.` };
   const sizes: PayloadSize[] = [];
   for (const part of parts) {
     const [, size = '', weight = '1'] =
       /^([\d.]+\s?[a-zA-Z]{0,2})(?:\s+(\d{1,9}(?:\.\d{1,9})?)\s*%?)?$/.exec(part.trim()) ?? [];
-    const bytes = bytesOf(size);
+    const bytes = parseBytes(size);
     if (bytes === undefined) return { problem: format };
     if (bytes < 1 || bytes > mostBytes) return { problem: bounds };
     if (Number(weight) <= 0) return { problem: 'The weight of each size must be above 0.' };
@@ -66,11 +64,11 @@ function rangeOf(from: number | undefined, to: number | undefined): ReadSizes {
 }
 
 function together(sizes: readonly PayloadSize[]): ReadSizes {
-  const problem = tooLargeTogether(sizes);
+  const problem = totalSizeProblem(sizes);
   return problem === undefined ? { sizes } : { problem };
 }
 
-export function tooLargeTogether(sizes: readonly PayloadSize[]): string | undefined {
+export function totalSizeProblem(sizes: readonly PayloadSize[]): string | undefined {
   const sum = sizes.reduce((total, { bytes }) => total + bytes, 0);
   return sum > mostTogether
     ? 'All sizes together must not exceed 64 MB: each is kept encoded.'
@@ -78,13 +76,13 @@ export function tooLargeTogether(sizes: readonly PayloadSize[]): string | undefi
 }
 
 /** Weighted mean of `countsFor(size)`. */
-export function meanOf(sizes: readonly PayloadSize[], countsFor: (bytes: number) => number) {
+export function weightedMean(sizes: readonly PayloadSize[], countsFor: (bytes: number) => number) {
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;
 }
 
 /** Undefined when the text is no size. */
-export function bytesOf(size: string): number | undefined {
+export function parseBytes(size: string): number | undefined {
   const bytes = /^\d{1,9}$/.test(size) ? Number(size) : parseSizeBytes(size);
   return bytes === undefined ? undefined : Math.round(bytes);
 }

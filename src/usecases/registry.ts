@@ -50,7 +50,6 @@ export function findUseCase(name: string): UseCase | undefined {
   );
 }
 
-/** Undefined when it has none. */
 export function streamsOf({ name, parameters }: Entry): StreamShape | undefined {
   const useCase = findUseCase(name);
   return useCase && hubRunOf(useCase, parameters).streams;

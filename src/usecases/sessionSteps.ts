@@ -1,5 +1,5 @@
 /** Steps of a session. A scenario keeps them as JSON text, with defaults filled in. */
-import { ownArguments, placeholdersIn, type OwnArgument, argumentSizes } from './ownArguments';
+import { parseArguments, placeholdersIn, type CallArgument, argumentSizes } from './ownArguments';
 import type { Parameters } from './parameters';
 import type { PayloadSize } from './payloadSizes';
 
@@ -8,7 +8,6 @@ export const callReceivers = ['self', 'client', 'group', 'everyone', 'others'] a
 export const callReplies = ['completion', 'callback', 'none'] as const;
 export const groupChanges = ['join', 'leave', 'none'] as const;
 
-/** Plain data. */
 export interface SessionRun {
   /** JSON text of {@link SessionStep}s. */
   readonly steps: string;
@@ -24,7 +23,7 @@ interface Recorded {
 }
 
 /** Names of kept values with the JSONPath (RFC 9535) that finds them. */
-export type Keep = Readonly<Record<string, string>>;
+export type KeepPaths = Readonly<Record<string, string>>;
 
 export interface CallStep extends Recorded {
   readonly kind: 'call';
@@ -39,7 +38,7 @@ export interface CallStep extends Recorded {
   /** Group membership after its answer. */
   readonly group: (typeof groupChanges)[number];
   readonly withinMs: number;
-  readonly keep: Keep;
+  readonly keep: KeepPaths;
 }
 
 /** A stream made by the hub; the session waits for its end. */
@@ -48,9 +47,7 @@ interface StreamStep {
   readonly method: string;
   readonly arguments: readonly unknown[];
   readonly items: number;
-  /** For the estimate. */
   readonly itemBytes: number;
-  /** Cancelled after its last item. */
   readonly cancel?: true;
   readonly everyMs: number;
   readonly withinMs: number;
@@ -61,12 +58,10 @@ export interface OnStep extends Recorded {
   readonly event: string;
   /** 0: nothing waits for it, it is only counted. */
   readonly withinMs: number;
-  /** For the estimate: mean occurrences per session and sender. */
   readonly perSession?: number;
-  /** For the estimate. */
   readonly eventBytes?: number;
   /** Paths apply to the list of its arguments. */
-  readonly keep: Keep;
+  readonly keep: KeepPaths;
 }
 
 /** Milliseconds; of several, one is drawn each time. */
@@ -89,10 +84,10 @@ interface RepeatStep {
 
 interface ChooseStep {
   readonly kind: 'choose';
-  readonly ways: readonly Way[];
+  readonly ways: readonly WeightedSteps[];
 }
 
-export interface Way {
+export interface WeightedSteps {
   readonly weight: number;
   readonly steps: readonly SessionStep[];
 }
@@ -110,7 +105,6 @@ export interface IfStep {
 export type CountedStep = CallStep | StreamStep | OnStep;
 export type SessionStep = CountedStep | WaitStep | RepeatStep | ChooseStep | IfStep;
 
-/** Limits of one session. */
 export const mostSteps = 200;
 export const deepestSteps = 5;
 export const mostTimes = 10_000;
@@ -126,7 +120,6 @@ export const longestPath = 500;
 export const stepsIn = ({ steps }: Pick<SessionRun, 'steps'>): readonly SessionStep[] =>
   JSON.parse(steps) as readonly SessionStep[];
 
-/** Empty for other use cases. */
 export const sessionStepsOf = ({ steps = '[]' }: Parameters): readonly SessionStep[] =>
   stepsIn({ steps: String(steps) });
 
@@ -153,11 +146,10 @@ function branchesOf(step: SessionStep): readonly (readonly SessionStep[])[] {
   return step.kind === 'choose' ? step.ways.map(({ steps }) => steps) : [];
 }
 
-/** At every depth. */
 export const allStepsOf = (steps: readonly SessionStep[]): SessionStep[] =>
   steps.flatMap((step) => [step, ...branchesOf(step).flatMap(allStepsOf)]);
 
-export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
+export function listCalls(steps: readonly SessionStep[]): SessionCall[] {
   const found: { step: CountedStep; times: number | undefined }[] = [];
   const add = (below: readonly SessionStep[], times: number | undefined): void => {
     for (const step of below) {
@@ -167,7 +159,7 @@ export function callsOf(steps: readonly SessionStep[]): SessionCall[] {
     }
   };
   add(steps, 1);
-  const names = numberedNames(found.map(({ step }) => nameOf(step)));
+  const names = numberDuplicates(found.map(({ step }) => nameOf(step)));
   return found.map(({ step, times }, at) => ({
     ...{ name: names[at]!, step },
     ...(times !== undefined && { times }),
@@ -178,13 +170,13 @@ export const isCounted = (step: SessionStep): step is CountedStep =>
   step.kind === 'call' || step.kind === 'stream' || step.kind === 'on';
 
 /** Counted without an expected number. */
-export const isOnlyHeard = (step: SessionStep): boolean =>
+export const isListenOnly = (step: SessionStep): boolean =>
   step.kind === 'on' && step.withinMs === 0;
 
 function nameOf(step: CountedStep): string {
   if (step.kind !== 'on') return step.method;
   // Hubs often use the call's name for their callback.
-  return isOnlyHeard(step) && step.recorded === undefined ? `callback ${step.event}` : step.event;
+  return isListenOnly(step) && step.recorded === undefined ? `callback ${step.event}` : step.event;
 }
 
 /** Mean over the weights of `choose`; maximum over the branches of `if`. */
@@ -213,9 +205,9 @@ function sumBelow(step: SessionStep, of: (step: SessionStep) => number): number 
   }
 }
 
-export type Extent = 'mean' | 'longest' | 'shortest';
+export type DurationExtent = 'mean' | 'longest' | 'shortest';
 
-export function durationMs(durations: Durations, extent: Extent): number {
+export function durationMs(durations: Durations, extent: DurationExtent): number {
   const all = durationsOf(durations);
   if (extent === 'longest') return Math.max(...all);
   if (extent === 'shortest') return Math.min(...all);
@@ -223,11 +215,11 @@ export function durationMs(durations: Durations, extent: Extent): number {
 }
 
 /** Duration of the longest path without waiting for answers, milliseconds. */
-export function pausesOf(steps: readonly SessionStep[], extent: Extent = 'mean'): number {
+export function pausesOf(steps: readonly SessionStep[], extent: DurationExtent = 'mean'): number {
   return steps.reduce((sum, step) => sum + pauseOf(step, extent), 0);
 }
 
-function pauseOf(step: SessionStep, extent: Extent): number {
+function pauseOf(step: SessionStep, extent: DurationExtent): number {
   if (step.kind === 'wait') return durationMs(step.ms, extent);
   const below = Math.max(0, ...branchesOf(step).map((steps) => pausesOf(steps, extent)));
   if (step.kind !== 'repeat') return below;
@@ -247,9 +239,9 @@ export function deliveriesOfStep(
   step: CountedStep,
   { connections, members }: { readonly connections: number; readonly members: number },
 ): number {
-  const spared = sparesCaller(step) ? 1 : 0;
+  const spared = excludesCaller(step) ? 1 : 0;
   // Recorded events have a known number.
-  if (isOnlyHeard(step) && !('recorded' in step)) return 0;
+  if (isListenOnly(step) && !('recorded' in step)) return 0;
   switch (audienceOfStep(step)) {
     case 'nobody':
       return 0;
@@ -262,7 +254,7 @@ export function deliveriesOfStep(
   }
 }
 
-/** `others` is `group` or `everyone` with {@link sparesCaller}. */
+/** `others` is `group` or `everyone` with {@link excludesCaller}. */
 export type CallAudience = Exclude<(typeof callReceivers)[number], 'others'> | 'nobody';
 
 export function audienceOfStep(step: CountedStep): CallAudience {
@@ -274,11 +266,11 @@ export function audienceOfStep(step: CountedStep): CallAudience {
 }
 
 /** Whether the caller gets no callback. */
-export const sparesCaller = (step: CountedStep): boolean =>
+export const excludesCaller = (step: CountedStep): boolean =>
   step.kind === 'call' && step.reply === 'callback' && step.receivers === 'others';
 
-export const argumentsOfStep = (step: CountedStep): readonly OwnArgument[] =>
-  step.kind === 'on' ? [] : ownArguments(JSON.stringify(step.arguments), keptIn);
+export const argumentsOfStep = (step: CountedStep): readonly CallArgument[] =>
+  step.kind === 'on' ? [] : parseArguments(JSON.stringify(step.arguments), keptIn);
 
 /** Bytes as JSON, in the order in which a run draws them. */
 export const sizesOfStep = (step: CountedStep): readonly PayloadSize[] =>
@@ -288,20 +280,20 @@ export const sizesOfStep = (step: CountedStep): readonly PayloadSize[] =>
 
 /** Whether a step names or addresses `{group}`. */
 export const usesGroup = (steps: readonly SessionStep[]): boolean =>
-  callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group' || namesGroup(step));
+  listCalls(steps).some(({ step }) => audienceOfStep(step) === 'group' || namesGroup(step));
 
 export const namesGroup = (step: CountedStep): boolean =>
   placeholdersIn(argumentsOfStep(step)).some(({ name }) => name === 'group');
 
 /** Whether calls join groups; else connections are always members. */
 export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>
-  callsOf(steps).some(({ step }) => step.kind === 'call' && step.group === 'join');
+  listCalls(steps).some(({ step }) => step.kind === 'call' && step.group === 'join');
 
 /** Other names in braces are kept values: the scenario was checked before. */
 const keptIn = (): boolean => true;
 
 /** Numbers names that occur several times. */
-export function numberedNames(names: readonly string[]): string[] {
+export function numberDuplicates(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
     const number = (seen.get(name) ?? 0) + 1;

@@ -1,12 +1,12 @@
-import { argumentBytes, ownArguments } from './ownArguments';
-import { count, duration, list, listOf, numberOf, size } from './parameters';
+import { argumentBytes, parseArguments } from './ownArguments';
+import { count, duration, list, namedSpecs, numberParameter, size } from './parameters';
 import type { Parameters, ParameterSpec } from './parameters';
 
 /** `both`: up and back down. */
 export const streamDirections = ['both', 'upload', 'download'] as const;
 export type StreamDirection = (typeof streamDirections)[number];
 
-/** Per connection; see {@link openAtOnce}. */
+/** Per connection; see {@link openStreamsNeeded}. */
 export const mostOpenStreams = 100;
 
 /** One per open stream, and one for items after a cancel. */
@@ -18,11 +18,10 @@ export interface StreamShape {
   readonly items: number;
   /** Items until it is cancelled; all when it never is. */
   readonly wanted: number;
-  /** Cancelled after the last wanted item. */
   readonly cancels: boolean;
   readonly delayMs: number;
   /**
-   * The user's own arguments and items, as JSON lists (see {@link import('./ownArguments').ownArguments}); absent:
+   * The user's own arguments and items, as JSON lists (see {@link import('./ownArguments').parseArguments}); absent:
    * those of the bench hub. They carry no stamp and are distinguished by their order.
    */
   readonly own?: { readonly arguments: string; readonly items: string };
@@ -47,19 +46,19 @@ export const streamParameters = {
 export function streamNumbers(
   parameters: Parameters,
 ): Pick<StreamShape, 'items' | 'wanted' | 'cancels' | 'delayMs'> {
-  const items = numberOf(parameters, 'streamingItemCount');
+  const items = numberParameter(parameters, 'streamingItemCount');
   const cancelAfter = parameters['streamingCancelAfter'];
   const cancels = typeof cancelAfter === 'number' && cancelAfter <= items;
   return {
     items,
     wanted: cancels ? cancelAfter : items,
     cancels,
-    delayMs: numberOf(parameters, 'streamingItemSendDelay'),
+    delayMs: numberParameter(parameters, 'streamingItemSendDelay'),
   };
 }
 
 /** Assumes that the hub keeps up. */
-export function openAtOnce(stream: StreamShape, intervalMs: number): number {
+export function openStreamsNeeded(stream: StreamShape, intervalMs: number): number {
   const { direction, items, wanted, delayMs } = stream;
   // An echo waits once more; a cancelled stream ends with its last wanted item.
   const waits = direction === 'both' ? wanted + 1 : wanted - 1;
@@ -67,11 +66,11 @@ export function openAtOnce(stream: StreamShape, intervalMs: number): number {
   return Math.ceil((upOnly * delayMs) / intervalMs) + 1;
 }
 
-export const itemsUp = ({ direction, items }: StreamShape): number =>
+export const itemsSent = ({ direction, items }: StreamShape): number =>
   direction === 'download' ? 1 : items;
 
 /** Items, or the completion of an upload. */
-export const itemsDown = ({ direction, wanted }: StreamShape): number =>
+export const deliveriesOfStream = ({ direction, wanted }: StreamShape): number =>
   direction === 'upload' ? 1 : wanted;
 
 interface StreamTraffic {
@@ -85,14 +84,14 @@ export function streamTraffic(stream: StreamShape, intervalS: number): StreamTra
   const items = stream.direction === 'download' ? stream.wanted : stream.items;
   return {
     intervalS: intervalS / items,
-    ...{ inEach: itemsUp(stream) / items, outEach: itemsDown(stream) / items },
+    ...{ inEach: itemsSent(stream) / items, outEach: deliveriesOfStream(stream) / items },
   };
 }
 
 /** As the default of `messageSize`. */
 const usualItemBytes = 2048;
 
-export const ownStreamParameters: readonly ParameterSpec[] = listOf({
+export const ownStreamParameters: readonly ParameterSpec[] = namedSpecs({
   streamingItems: list(
     { optional: true },
     'Items that go up in a stream to the method, as a list that is sent in turn, with the placeholders of `arguments`. With reply: stream each brings one back; with reply: completion the answer is the delivery.',
@@ -132,13 +131,13 @@ function directionOf(parameters: Parameters): StreamDirection | undefined {
 export function itemBytes(stream: StreamShape, parameters: Parameters): number {
   const { direction, items, own } = stream;
   const { streamingItemSize } = parameters;
-  const call = argumentBytes(ownArguments(own?.arguments ?? '[]'));
+  const call = argumentBytes(parseArguments(own?.arguments ?? '[]'));
   if (direction === 'download')
     return Math.max(
       call,
       typeof streamingItemSize === 'number' ? streamingItemSize : usualItemBytes,
     );
-  const sent = ownArguments(own?.items ?? '[]');
+  const sent = parseArguments(own?.items ?? '[]');
   const sum = sent.reduce((total, item) => total + argumentBytes([item]) - 2, 0);
   return Math.max(1, Math.round(sum / Math.max(1, sent.length) + call / items));
 }

@@ -1,7 +1,7 @@
 import { membershipMethods } from '../base/message';
 import type { ClientPermission, Service } from '../base/serviceTraits';
-import { largestGroup, numberOf, type Parameters, type ParameterSpec } from './parameters';
-import { type WireSize, type PayloadSize, meanOf, parsePayloadSizes } from './payloadSizes';
+import { largestGroup, numberParameter, type Parameters, type ParameterSpec } from './parameters';
+import { type WireSize, type PayloadSize, weightedMean, parsePayloadSizes } from './payloadSizes';
 import {
   deliveriesOfStep,
   isCounted,
@@ -9,16 +9,21 @@ import {
   sumOverSession,
   type SessionRun,
   argumentsOfStep,
-  callsOf,
+  listCalls,
 } from './sessionSteps';
 import {
-  itemsDown,
+  deliveriesOfStream,
   type StreamDirection,
   type StreamShape,
   itemBytes,
   ownStreamOf,
 } from './streams';
-import { ownArguments, rowPlaceholders, type RowPlaceholder, argumentBytes } from './ownArguments';
+import {
+  parseArguments,
+  rowPlaceholders,
+  type RowPlaceholder,
+  argumentBytes,
+} from './ownArguments';
 
 /** Once per connection, before the first step. */
 export type Preparation = 'nothing' | 'connectionId' | 'joinGroups';
@@ -28,7 +33,7 @@ export type Audience = 'self' | 'client' | 'group' | 'everyone' | 'nobody';
 
 export interface OwnCall {
   readonly method: string;
-  /** JSON list, see {@link import('./ownArguments').ownArguments}. */
+  /** JSON list, see {@link import('./ownArguments').parseArguments}. */
   readonly arguments: string;
   readonly reply: 'completion' | 'stream' | 'callback' | 'none';
   /** Client method that brings the text back. */
@@ -79,19 +84,19 @@ export interface UseCase {
   runWith?(parameters: Parameters): HubRun;
 }
 
-export const usualUseCase = 'echo';
+export const defaultUseCase = 'echo';
 
 export const hubRunOf = (useCase: UseCase, parameters: Parameters): HubRun =>
   useCase.runWith?.(parameters) ?? useCase.run;
 
 /** Per message, stream or session, with all connections open. */
-export function deliveriesOf(
+export function deliveriesPerMessage(
   useCase: UseCase,
   parameters: Parameters,
   { connections }: Pick<Load, 'connections'>,
 ): number {
   const { audience, streams, session } = hubRunOf(useCase, parameters);
-  if (streams !== undefined) return itemsDown(streams);
+  if (streams !== undefined) return deliveriesOfStream(streams);
   if (session !== undefined) {
     const members =
       audience === 'group'
@@ -106,7 +111,7 @@ export function deliveriesOf(
   return audience === 'nobody' ? 0 : 1;
 }
 
-export const isRest = ({ run }: UseCase): boolean => run.via !== undefined;
+export const sendsByRest = ({ run }: UseCase): boolean => run.via !== undefined;
 
 /** Whether an event handler behind a serverless service can answer. */
 export const runsUpstream = ({ run }: UseCase): boolean =>
@@ -170,8 +175,8 @@ export const trafficOf =
   (parameters: Parameters, { senders, connections }: Load): Traffic => ({
     kind,
     senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
+    intervalS: numberParameter(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberParameter(parameters, 'messageSize'),
     ...((kind === 'send_to_group' || kind === 'rest_send_to_group') && {
       groupMembers: largestGroup(parameters, connections),
     }),
@@ -221,7 +226,7 @@ export const groupMethods: readonly HubMethod[] = (['join', 'leave'] as const).m
   action: { kind: 'membership', change },
 }));
 
-export const callOf = ({ name, measureName, action }: HubMethod): HubMessage => ({
+export const hubMessageOf = ({ name, measureName, action }: HubMethod): HubMessage => ({
   method: name,
   ...('receiverKey' in action && { receiverKey: action.receiverKey }),
   ...(measureName !== undefined && { measureMethod: measureName }),
@@ -234,10 +239,10 @@ export function rowsUsed({
   session,
 }: HubRun): readonly { readonly key: string; readonly placeholder: RowPlaceholder }[] {
   const lists = { arguments: ownCall?.arguments, streamingItems: streams?.own?.items };
-  const ofCalls = session === undefined ? [] : callsOf(stepsIn(session));
+  const ofCalls = session === undefined ? [] : listCalls(stepsIn(session));
   return [
     ...Object.entries(lists).flatMap(([key, json = '[]']) =>
-      rowPlaceholders(ownArguments(json)).map((placeholder) => ({ key, placeholder })),
+      rowPlaceholders(parseArguments(json)).map((placeholder) => ({ key, placeholder })),
     ),
     ...ofCalls
       .flatMap(({ step }) => rowPlaceholders(argumentsOfStep(step)))
@@ -255,7 +260,7 @@ interface EntryPayload {
 /** By `arguments`, else `messageSizes`, else `messageSize`. */
 export function payloadOf(parameters: Parameters): EntryPayload {
   const sizes = sizesOf(parameters);
-  const mean = sizes.length === 0 ? 0 : meanOf(sizes, (bytes) => bytes);
+  const mean = sizes.length === 0 ? 0 : weightedMean(sizes, (bytes) => bytes);
   return { sizes, meanBytes: Math.round(mean) };
 }
 
@@ -264,7 +269,7 @@ function sizesOf(parameters: Parameters): readonly PayloadSize[] {
   if (typeof args === 'string') {
     const stream = ownStreamOf(parameters);
     const bytes =
-      stream === undefined ? argumentBytes(ownArguments(args)) : itemBytes(stream, parameters);
+      stream === undefined ? argumentBytes(parseArguments(args)) : itemBytes(stream, parameters);
     return [{ bytes, weight: 1 }];
   }
   if (typeof messageSizes === 'string') {

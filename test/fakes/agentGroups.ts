@@ -5,15 +5,15 @@ import type { ClockSample } from '../../src/measure/sample';
 import {
   agentOfConnection,
   agentOfWorker,
-  agentsOf,
+  agentCount,
   workersOfAgent,
   type Plan,
 } from '../../src/plan/plan';
-import { groupsIn, populationsOf } from '../../src/plan/population';
+import { countGroups, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../src/messages/worker';
 import {
-  memberMemory,
-  openConnections,
+  createMemberMemory,
+  countOpenConnections,
   SharedMembers,
   type MemberMemory,
 } from '../../src/engine/prepare/sharedMembers';
@@ -79,9 +79,9 @@ export class AgentGroups implements WorkerHost {
   private start(listener: WorkerListener): this {
     const { plan, time, hub } = this;
     this.listener = listener;
-    const groups = groupsIn(populationsOf(plan));
-    for (let agent = 0; agent < agentsOf(plan); agent++) {
-      const memory = memberMemory(plan.connections, groups, { ids: true });
+    const groups = countGroups(populationsOf(plan));
+    for (let agent = 0; agent < agentCount(plan); agent++) {
+      const memory = createMemberMemory(plan.connections, groups, { ids: true });
       this.memories.push(memory);
       const offUs = this.options.clockUs?.(agent) ?? 0;
       const surroundings = {
@@ -117,14 +117,14 @@ export class AgentGroups implements WorkerHost {
 
   takingPart(): number {
     return this.memories.reduce(
-      (sum, memory, agent) => sum + (this.silent.has(agent) ? 0 : openConnections(memory)),
+      (sum, memory, agent) => sum + (this.silent.has(agent) ? 0 : countOpenConnections(memory)),
       0,
     );
   }
 
   order(order: ToWorker): void {
     this.orders.push(order);
-    for (let agent = 0; agent < agentsOf(this.plan); agent++) {
+    for (let agent = 0; agent < agentCount(this.plan); agent++) {
       this.later(this.ordersTo, agent, () => {
         if (this.silent.has(agent)) return;
         for (const worker of workersOfAgent(this.plan, agent))
@@ -154,7 +154,7 @@ export class AgentGroups implements WorkerHost {
   }
 
   private lose(agent: number, why: string): void {
-    const words = `agent ${agent + 1} of ${agentsOf(this.plan)} (host) was lost: ${why}`;
+    const words = `agent ${agent + 1} of ${agentCount(this.plan)} (host) was lost: ${why}`;
     for (const worker of workersOfAgent(this.plan, agent))
       if (this.alive.delete(worker)) this.listener.lost(worker, new Error(words));
   }

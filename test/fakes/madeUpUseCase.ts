@@ -1,5 +1,5 @@
-import { callOf, type HubMethod, type UseCase } from '../../src/usecases/useCase';
-import { messageParameters, numberOf } from '../../src/usecases/parameters';
+import { hubMessageOf, type HubMethod, type UseCase } from '../../src/usecases/useCase';
+import { messageParameters, numberParameter } from '../../src/usecases/parameters';
 
 const method: HubMethod = {
   name: 'CallEveryone',
@@ -30,8 +30,8 @@ export const madeUpUseCase: UseCase = {
   traffic: (parameters, load) => ({
     kind: 'broadcast',
     senders: load.senders,
-    intervalS: numberOf(parameters, 'sendingInterval') / 1000,
-    messageBytes: numberOf(parameters, 'messageSize'),
+    intervalS: numberParameter(parameters, 'sendingInterval') / 1000,
+    messageBytes: numberParameter(parameters, 'messageSize'),
   }),
-  run: { preparation: 'nothing', audience: 'everyone', message: callOf(method) },
+  run: { preparation: 'nothing', audience: 'everyone', message: hubMessageOf(method) },
 };

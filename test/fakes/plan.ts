@@ -1,6 +1,6 @@
 import { defaultSlo } from '../../src/base/slo';
-import { split, type Plan, type PlanEntry, type PlanStep } from '../../src/plan/plan';
-import { planEntryOf } from '../../src/plan/buildPlan';
+import { splitEvenly, type Plan, type PlanEntry, type PlanStep } from '../../src/plan/plan';
+import { createPlanEntry } from '../../src/plan/buildPlan';
 import type { Parameters } from '../../src/usecases/parameters';
 
 export const shortStep: PlanStep = {
@@ -20,7 +20,7 @@ export interface EntrySpec {
 }
 
 export const entryOf = ({ useCase, parameters }: EntrySpec): PlanEntry =>
-  planEntryOf({ name: useCase, parameters });
+  createPlanEntry({ name: useCase, parameters });
 
 type PlanChanges = Partial<Omit<Plan, 'entries'> & EntrySpec> & {
   readonly payloadText?: string;
@@ -52,7 +52,7 @@ export function planOf(
     entries: entries?.map((entry) => ('run' in entry ? entry : entryOf(entry))) ?? [only],
     steps: [shortStep],
     slo: defaultSlo,
-    workers: split(connectInFlight, workerCount).map((inFlight, worker) => ({
+    workers: splitEvenly(connectInFlight, workerCount).map((inFlight, worker) => ({
       worker,
       workers: workerCount,
       connectInFlight: Math.max(1, inFlight),

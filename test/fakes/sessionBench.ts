@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Plan } from '../../src/plan/plan';
 import { populationsOf, type Population } from '../../src/plan/population';
-import { memberMemory, SharedMembers } from '../../src/engine/prepare/sharedMembers';
+import { createMemberMemory, SharedMembers } from '../../src/engine/prepare/sharedMembers';
 import { Receiver } from '../../src/engine/receive/receiver';
 import { Recorder } from '../../src/engine/recorder';
 import type { EntrySender } from '../../src/engine/send/entrySender';
 import { ReplaySender } from '../../src/engine/send/replaySender';
 import type { MessageRows } from '../../src/engine/send/messageShape';
 import { SessionSender } from '../../src/engine/send/sessionSender';
-import { callsOf, stepsIn } from '../../src/usecases/sessionSteps';
+import { listCalls, stepsIn } from '../../src/usecases/sessionSteps';
 import type { HubMessage, Invocation } from '../../src/wire/message/hubMessage';
 import type { StepSample } from '../../src/measure/sample';
 import { parseScenario } from '../../src/scenario/parseScenario';
@@ -92,7 +92,7 @@ export class SessionBench {
     const { connections, workers } = plan;
     this.connections = Array.from({ length: connections }, (_, at) => new FakeConnection(at));
     this.seen = this.connections.map(() => 0);
-    const counts = [callsOf(stepsIn(session!)).length];
+    const counts = [listCalls(stepsIn(session!)).length];
     const recorder = (this.recorder = new Recorder(0, undefined, 1, false, counts));
     const nowUs = (): number => this.nowUs;
     // Joining and leaving waits for the next microsecond.
@@ -100,7 +100,7 @@ export class SessionBench {
       this.time.pass(0.001);
       return this.nowUs;
     };
-    const memory = memberMemory(connections, this.population.groupCount, { counts: true });
+    const memory = createMemberMemory(connections, this.population.groupCount, { counts: true });
     const members = (this.members = new SharedMembers(memory, populations, passingUs));
     for (const { index } of this.connections)
       if (session!.joins) members.joinOutside(index);

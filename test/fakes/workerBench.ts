@@ -2,10 +2,10 @@ import { idle } from './agentGroups';
 import { RunTotals } from '../../src/measure/total/runTotals';
 import type { StepTotals } from '../../src/measure/total/stepTotals';
 import type { Plan } from '../../src/plan/plan';
-import { groupsIn, populationsOf } from '../../src/plan/population';
+import { countGroups, populationsOf } from '../../src/plan/population';
 import type { FromWorker, ToWorker } from '../../src/messages/worker';
-import { memberMemory, SharedMembers } from '../../src/engine/prepare/sharedMembers';
-import { reachMemory, SharedReach } from '../../src/engine/prepare/sharedReach';
+import { createMemberMemory, SharedMembers } from '../../src/engine/prepare/sharedMembers';
+import { createTimeToAllMemory, TimeToAllTracker } from '../../src/engine/prepare/timeToAllTracker';
 import * as sessions from '../../src/engine/send/sessionSender';
 import { WorkerRun } from '../../src/engine/workerRun';
 import { endpointOf } from './endpoint';
@@ -29,10 +29,10 @@ export class WorkerBench {
   ) {
     this.totals = new RunTotals(plan.connections);
     const populations = populationsOf(plan);
-    const groups = groupsIn(populations);
+    const groups = countGroups(populations);
     const counts = plan.entries.some(({ run: { session } }) => session?.joins === true);
-    const memory = memberMemory(plan.connections, groups, { ids: true, counts });
-    const shared = plan.timeToAll === true ? reachMemory() : undefined;
+    const memory = createMemberMemory(plan.connections, groups, { ids: true, counts });
+    const shared = plan.timeToAll === true ? createTimeToAllMemory() : undefined;
     const surroundings = {
       clock: this.time,
       nap: (ms: number) => this.time.pass(ms),
@@ -42,7 +42,7 @@ export class WorkerBench {
       const start = { plan, worker, endpoint: endpointOf('http://127.0.0.1:1/'), originUs: 0 };
       const membership: ConstructorParameters<typeof WorkerRun>[1]['membership'] = (...given) =>
         (this.members[worker] = new SharedMembers(memory, ...given));
-      const reach = shared && new SharedReach(shared);
+      const reach = shared && new TimeToAllTracker(shared);
       return new WorkerRun(start, { ...surroundings, membership, reach }, (said) => {
         const fact = idle(said);
         heard(worker, fact);

@@ -1,5 +1,5 @@
 import { type Disposable, inBackground } from '../../base/async';
-import { Changes, pause } from '../../engine/pause';
+import { ChangeSignal, pause } from '../../engine/pause';
 
 /**
  * What agents and coordinator of a run talk over. Subjects are dotted names, values are text. A run's *log* keeps its values in
@@ -83,7 +83,7 @@ export class LogWriter {
   private sending = 0;
   private takenUpTo = 0;
   private isOver = false;
-  private readonly changes = new Changes();
+  private readonly changes = new ChangeSignal();
 
   /** @param writer unique in the log: part of the ids of its messages */
   constructor(

@@ -1,7 +1,7 @@
 import { SentenceError, sentence, type Words } from '../../base/sentence';
 import type { Disposable, Event } from '../../base/async';
 import { ExpectedError } from '../../base/expectedError';
-import { Changes } from '../../engine/pause';
+import { ChangeSignal } from '../../engine/pause';
 import type { AgentProgress } from '../../measure/summary';
 import type { FromWorker, ToWorker, WorkerHost, WorkerListener } from '../../messages/worker';
 import { type Bus, type Following, LogWriter, InOrder } from '../bus/bus';
@@ -70,7 +70,7 @@ export class AgentHosts implements WorkerHost {
   private readonly subscriptions: Disposable[] = [];
   private readonly looking: Disposable;
   private readonly orders: LogWriter;
-  private readonly changes = new Changes();
+  private readonly changes = new ChangeSignal();
   private readonly nowMs: () => number;
   private looks = 0;
   private lookedMs: number;

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../scenario/scenario';
-import { meanOf, type WireSize } from '../../usecases/payloadSizes';
+import { weightedMean, type WireSize } from '../../usecases/payloadSizes';
 import type { ServiceLoad } from '../load/serviceLoad';
 import type { BilledMessages, Billing, Estimate, Product } from '../model';
 import { guides, offers, rounded } from '../tables/publishedLimits';
@@ -51,7 +51,7 @@ function meanCount(
 ): number {
   const onWire = leaving.map((size) => ({ bytes: bytesOf(size), weight: size.weight }));
   const count = guides[product].bills === 'messages' ? Math.ceil : (pieces: number) => pieces;
-  return meanOf(onWire, (bytes) => count(bytes / billedBytes));
+  return weightedMean(onWire, (bytes) => count(bytes / billedBytes));
 }
 
 /** Messages of clients leave the service once more, to an app server or event handler. */

@@ -3,9 +3,14 @@ import { azureServiceOf } from '../../base/serviceTraits';
 import { formatBytes, formatCount, formatShare } from '../../base/units';
 import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { peakSenders, meanShareOfPeak, stepsOf } from '../../scenario/steps';
-import { meanOf } from '../../usecases/payloadSizes';
+import { weightedMean } from '../../usecases/payloadSizes';
 import { type Traffic, hubRunOf } from '../../usecases/useCase';
-import { joinsByCalls, numberedNames, sessionStepsOf, callsOf } from '../../usecases/sessionSteps';
+import {
+  joinsByCalls,
+  numberDuplicates,
+  sessionStepsOf,
+  listCalls,
+} from '../../usecases/sessionSteps';
 import { measuredPushWireSize } from '../load/wireSizes';
 import {
   applicationSettings,
@@ -323,7 +328,7 @@ function pushedTraffic(scenario: Scenario, { pushed = [], seconds }: MeasuredSte
     {
       kind: guides[azureServiceOf(scenario.service)].plainest,
       ...{ senders: 0, inPerSecond: 0, outPerSecond: sum / seconds },
-      messageBytes: Math.max(1, Math.round(meanOf(leaving, (bytes) => bytes))),
+      messageBytes: Math.max(1, Math.round(weightedMean(leaving, (bytes) => bytes))),
       messageSizes: leaving.map(({ bytes, weight }) => ({ bytes, weight })),
       ...{ leaving, inEach: 0, isPushed: true },
     },
@@ -345,7 +350,7 @@ export function measuredLoadOf(
   if ('problem' in found) return found;
   const product = azureServiceOf(scenario.service);
   const isHeldBack = holdsBack(scenario, measured);
-  const names = numberedNames(scenario.entries.map(({ name }) => name));
+  const names = numberDuplicates(scenario.entries.map(({ name }) => name));
   const widest = widestOf(found.sending);
   const sendingS = seconds * meanShareOfPeak(scenario.stages);
   const perSecond = (count: number): number => (sendingS > 0 ? count / sendingS : 0);
@@ -466,7 +471,7 @@ export function withMeasuredItems(
   entries: readonly ScenarioEntry[],
   measured: Measured,
 ): ScenarioEntry[] {
-  const names = numberedNames(entries.map(({ name }) => name));
+  const names = numberDuplicates(entries.map(({ name }) => name));
   return entries.map((entry, at) => {
     const { name, parameters } = entry;
     const useCase = findUseCase(name);
@@ -479,7 +484,7 @@ export function withMeasuredItems(
     }
     if (session === undefined || parameters['steps'] === undefined) return entry;
     const steps = sessionStepsOf(parameters);
-    for (const call of callsOf(steps)) {
+    for (const call of listCalls(steps)) {
       const own = measured.calls?.find(
         (each) => each.name === call.name && (each.entry ?? names[at]) === names[at],
       );

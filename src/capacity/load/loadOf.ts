@@ -6,9 +6,9 @@ import type { Scenario, ScenarioEntry } from '../../scenario/scenario';
 import { peakSenders, stepsOf, type StepSenders } from '../../scenario/steps';
 import { serverConnectionsOf } from '../../scenario/check/checkService';
 import { payloadOf, hubRunOf, type Traffic } from '../../usecases/useCase';
-import { meanOf } from '../../usecases/payloadSizes';
+import { weightedMean } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
-import { callsOf, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
+import { listCalls, joinsByCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import type { EstimateInput, OrProblem } from '../model';
 import { formatNames } from '../capacityWords';
 import { guides } from '../tables/publishedLimits';
@@ -156,7 +156,7 @@ function sharing(
 
 const differInSize = (parameters: ScenarioEntry['parameters']): boolean =>
   parameters['messageSizes'] !== undefined ||
-  callsOf(sessionStepsOf(parameters)).some(({ step }) => sizesOfStep(step).length > 1);
+  listCalls(sessionStepsOf(parameters)).some(({ step }) => sizesOfStep(step).length > 1);
 
 type EntryTraffic = OrProblem<{ readonly sending: readonly SendingEntry[] }>;
 
@@ -240,7 +240,8 @@ export function stepRates(scenario: Scenario, step: StepSenders): MessageRates &
     const rates = messageRates(traffic, scenario.connections);
     inMessages += rates.inMessages;
     outMessages += rates.outMessages;
-    bytes += (rates.inMessages + rates.outMessages) * meanOf(sizesOf(traffic), (each) => each);
+    bytes +=
+      (rates.inMessages + rates.outMessages) * weightedMean(sizesOf(traffic), (each) => each);
   }
   return { inMessages, outMessages, bytes };
 }

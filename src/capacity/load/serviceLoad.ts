@@ -1,5 +1,5 @@
 import { formatCount } from '../../base/units';
-import { meanOf, type WireSize, type PayloadSize } from '../../usecases/payloadSizes';
+import { weightedMean, type WireSize, type PayloadSize } from '../../usecases/payloadSizes';
 import type { Traffic, TrafficKind } from '../../usecases/useCase';
 import type { Product, TableName } from '../model';
 import { checkNumber, guides, inputError, isRest } from '../tables/publishedLimits';
@@ -36,7 +36,7 @@ export function sizesOf({
 
 /** The floor holds for each size, not for their mean. */
 export function effectiveBytes(sizes: readonly PayloadSize[]): number {
-  return meanOf(sizes, (bytes) => Math.max(bytes, floorBytes));
+  return weightedMean(sizes, (bytes) => Math.max(bytes, floorBytes));
 }
 
 export function loadRates(

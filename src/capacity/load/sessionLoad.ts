@@ -1,18 +1,18 @@
 /** The load of sessions: each call by its receivers and mean count. */
 import { getOrCreate } from '../../base/collect';
-import { largestGroup, numberOf, type Parameters } from '../../usecases/parameters';
-import { meanOf, type PayloadSize } from '../../usecases/payloadSizes';
+import { largestGroup, numberParameter, type Parameters } from '../../usecases/parameters';
+import { weightedMean, type PayloadSize } from '../../usecases/payloadSizes';
 import {
   allStepsOf,
   audienceOfStep,
-  callsOf,
+  listCalls,
   deliveriesOfStep,
   isCounted,
-  isOnlyHeard,
+  isListenOnly,
   joinsByCalls,
   sessionStepsOf,
   sizesOfStep,
-  sparesCaller,
+  excludesCaller,
   sumOverSession,
   usesGroup,
   type CallAudience,
@@ -76,7 +76,7 @@ export function sessionTraffic(
   const steps = sessionStepsOf(parameters);
   const members = largestGroupSize(parameters, joining);
   const load = { connections, members };
-  const named = callsOf(steps);
+  const named = listCalls(steps);
   const times = timesOf(steps, 1, (step) => costOf(step, load));
   const byKind = new Map<SessionKind, Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
@@ -84,7 +84,7 @@ export function sessionTraffic(
     const counted = { name, step, calls, times: calls * echoesOf(step) };
     for (const kind of kindsOf(step)) getOrCreate(byKind, kind, () => []).push(counted);
   }
-  const intervalS = numberOf(parameters, 'sessionInterval') / 1000;
+  const intervalS = numberParameter(parameters, 'sessionInterval') / 1000;
   return [...byKind].flatMap(([kind, all]): SessionTraffic[] => {
     const isEvent = kind === 'on';
     const made = isEvent ? all : all.filter((each) => each.times > 0);
@@ -105,10 +105,10 @@ export function sessionTraffic(
           ...(isUnknown ? { senders: 0, intervalS } : { senders, intervalS: intervalS / each }),
           ...(calls !== each && { inEach: calls / each }),
           ...trafficKinds[kind],
-          messageBytes: Math.max(1, Math.round(meanOf(sizes, (bytes) => bytes))),
+          messageBytes: Math.max(1, Math.round(weightedMean(sizes, (bytes) => bytes))),
           ...(sizes.length > 1 && { messageSizes: sizes }),
           ...(kind === 'group' && {
-            groupMembers: made.every(({ step }) => sparesCaller(step))
+            groupMembers: made.every(({ step }) => excludesCaller(step))
               ? Math.max(1, members - 1)
               : members,
           }),
@@ -132,12 +132,12 @@ const kindsOf = (step: CountedStep): readonly SessionKind[] =>
 
 /** Undefined for events that the session waits for, and recorded ones. */
 const heardTimes = (step: CountedStep): number | undefined =>
-  step.kind === 'on' && isOnlyHeard(step) && !('recorded' in step)
+  step.kind === 'on' && isListenOnly(step) && !('recorded' in step)
     ? (step.perSession ?? 0)
     : undefined;
 
 export const eventsWithoutRate = (parameters: Parameters): string[] =>
-  callsOf(sessionStepsOf(parameters)).flatMap(({ step }) =>
+  listCalls(sessionStepsOf(parameters)).flatMap(({ step }) =>
     step.kind === 'on' && heardTimes(step) !== undefined && step.perSession === undefined
       ? [step.event]
       : [],
@@ -146,8 +146,8 @@ export const eventsWithoutRate = (parameters: Parameters): string[] =>
 /** Whether the event comes with a call of the session, which the service sends once. */
 const isOfCall = (steps: readonly SessionStep[], step: SessionStep): boolean =>
   step.kind === 'on' &&
-  !isOnlyHeard(step) &&
-  callsOf(steps).some(
+  !isListenOnly(step) &&
+  listCalls(steps).some(
     ({ step: call }) =>
       call.kind === 'call' &&
       call.reply === 'callback' &&
@@ -177,9 +177,9 @@ export function largestGroupSize(parameters: Parameters, connections: number): n
 /** Bytes as the tables count them. */
 const costOf = (step: CountedStep, load: Receivers): number =>
   (1 + deliveriesOfStep(step, load)) *
-  meanOf(payloadsOf(step), (bytes) => Math.max(floorBytes, bytes));
+  weightedMean(payloadsOf(step), (bytes) => Math.max(floorBytes, bytes));
 
-/** Mean count per session of each counted step, in the order of {@link callsOf}. */
+/** Mean count per session of each counted step, in the order of {@link listCalls}. */
 function timesOf(
   steps: readonly SessionStep[],
   factor: number,

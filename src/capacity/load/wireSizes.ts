@@ -1,6 +1,6 @@
 import { callbacks } from '../../base/message';
 import { services } from '../../base/serviceTraits';
-import { argumentBytes, ownArguments } from '../../usecases/ownArguments';
+import { argumentBytes, parseArguments } from '../../usecases/ownArguments';
 import { groupParameters } from '../../usecases/parameters';
 import type { PayloadSize, WireSize } from '../../usecases/payloadSizes';
 import { findUseCase, useCases } from '../../usecases/registry';
@@ -15,7 +15,7 @@ import {
 import type { HubProtocol, Scenario, ScenarioEntry, Subprotocol } from '../../scenario/scenario';
 import { say, sentence, type Words } from '../../base/sentence';
 import { formatBytes, formatCount } from '../../base/units';
-import { callsOf, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
+import { listCalls, sessionStepsOf, sizesOfStep } from '../../usecases/sessionSteps';
 import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { scenarioAtSearchValue } from '../../scenario/steps';
@@ -184,7 +184,7 @@ function hubMessages(form: HubForm, shape: MessageShape, payload: number) {
 const callOfStream = (shape: MessageShape, streams: StreamShape): unknown =>
   streams.own === undefined
     ? dictionary(shape, 0)
-    : written(argumentBytes(ownArguments(streams.own.arguments)));
+    : written(argumentBytes(parseArguments(streams.own.arguments)));
 
 /** Items that a hub makes are numbered. */
 function dictionary(shape: MessageShape, payload: number, numbered = false): object {
@@ -397,7 +397,7 @@ const unlimited = ({ run: { via, audience } }: UseCase, { service }: Sent): UseC
   );
 
 function sentBytes(scenario: Sent, entry: ScenarioEntry): number[] {
-  const calls = callsOf(sessionStepsOf(entry.parameters));
+  const calls = listCalls(sessionStepsOf(entry.parameters));
   const sizes = calls.flatMap(({ step }) => {
     if (step.kind === 'on') return [];
     const { method } = step;

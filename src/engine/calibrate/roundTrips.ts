@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../../base/endpoint';
 import type { WireProtocol } from '../../base/message';
 import { defaultSlo } from '../../base/slo';
-import { planEntryOf } from '../../plan/buildPlan';
+import { createPlanEntry } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
 import { startLocalServer } from '../../targets/serverProcess';
@@ -36,7 +36,7 @@ export function closedPlan(
     pacing: 'closed',
     protocol,
     dialect: 'recordLatency',
-    entries: [planEntryOf({ name: useCase, parameters: all })],
+    entries: [createPlanEntry({ name: useCase, parameters: all })],
     steps: [],
     slo: defaultSlo,
     workers: [{ worker: 0, workers: 1, connectInFlight: connections }],
@@ -144,7 +144,6 @@ export class RoundTrips implements HubListener {
 }
 
 interface Calibration {
-  /** Messages sent and answered per second before one core is full. */
   readonly messagesPerSecond: number;
   readonly cpuUsPerMessage: number;
 }

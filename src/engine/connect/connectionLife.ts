@@ -15,7 +15,6 @@ interface LifeDependencies {
   /** Lets it take part; false when it failed and the connection is lost again. */
   readonly prepare: (connection: HubConnection) => Promise<boolean>;
   readonly leave: (index: number) => void;
-  /** Closes it on purpose. */
   readonly close: (connection: HubConnection) => void;
   readonly failed: (index: number, failure: ConnectFailure) => void;
 }
@@ -62,7 +61,6 @@ export class ConnectionLife {
     return this.leaving.some((each) => each.connection === connection);
   }
 
-  /** Begins its lifetime, unless it already has one. */
   joined(index: number): void {
     const { lifetimeMs } = this.life;
     if (lifetimeMs === undefined || this.endsUs.has(index)) return;

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services } from '../../base/serviceTraits';
 import { LifeCounts, type ConnectionSample } from '../../measure/sample';
-import { targetOf } from '../../plan/draws';
+import { urlIndexOf } from '../../plan/draws';
 import type { WorkerStart } from '../../messages/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connectFailure';
@@ -31,7 +31,6 @@ export interface WorkerSockets {
   readonly clock: Clock;
   /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
-  /** Opens connections of an official client instead of ours. */
   readonly open?: OpenConnection;
 }
 
@@ -56,7 +55,6 @@ export class Connections implements HubListener {
   private readonly lifespans = new Lifespans();
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
-  /** Closed by us, and a try to reopen it has failed. */
   private readonly notBack = new Set<number>();
   private readonly putAway = new Set<number>();
   /** Lost their socket, but may recover it. */
@@ -89,7 +87,7 @@ export class Connections implements HubListener {
       endpoint,
       agents: this.agents,
       listener: this,
-      targetOf: (index) => targetOf(plan, endpoint.urls.length, index),
+      targetOf: (index) => urlIndexOf(plan, endpoint.urls.length, index),
       personal,
       tokens,
       open: sockets.open,
@@ -170,7 +168,6 @@ export class Connections implements HubListener {
     this.lifespans.closed(connection.index, this.nowUs());
     this.byIndex.delete(connection.index);
     connection.close();
-    // Frees the descriptor if the server does not answer.
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
   }
 
@@ -211,7 +208,6 @@ export class Connections implements HubListener {
     }
   }
 
-  /** Tells connections that can recover how long their server has been silent. */
   noteSilence(): void {
     if (!this.isAwake) return;
     const nowUs = this.nowUs();
@@ -317,7 +313,6 @@ export class Lifespans {
     return nowUs - (this.spans.get(index)?.upUs ?? nowUs);
   }
 
-  /** Sums over all connections that were ever open. */
   take(nowUs: number): NonNullable<ConnectionSample['life']> {
     const counts = new LifeCounts();
     for (const { firstUs, downUs, downSinceUs = nowUs } of this.spans.values())

@@ -1,14 +1,13 @@
 import type { Clock } from '../machineClock';
 import type { PhaseTimes } from '../../base/endpoint';
 import { pause } from '../pause';
-import { split, type Plan } from '../../plan/plan';
+import { splitEvenly, type Plan } from '../../plan/plan';
 import { randomFor } from '../../plan/draws';
 import type { BatchMode } from '../../scenario/scenario';
 import { ConnectFailure, mayRetry } from '../../wire/connectFailure';
 
 const retries = 2;
 const firstPauseMs = 200;
-/** Poll interval of the ramp modes. */
 const gatePollMs = 5;
 /** `setTimeout` takes at most 24 days. */
 const longestSleepMs = 60_000;
@@ -109,7 +108,7 @@ export class Ramp {
   private gate(): Arrivals | undefined {
     const { arrival, arrivingRate, workers } = this.plan;
     if (arrival === undefined) return undefined;
-    const share = Math.max(1, split(arrivingRate, workers.length)[this.worker]!);
+    const share = Math.max(1, splitEvenly(arrivingRate, workers.length)[this.worker]!);
     return new Arrivals({ ...arrival, share });
   }
 
@@ -141,9 +140,7 @@ export class Ramp {
 
 interface ArrivalMode {
   readonly mode: BatchMode;
-  /** The worker's part of `arrivingRate`, at least 1. */
   readonly share: number;
-  /** Pause between batches of LowPress. */
   readonly batchWaitMs: number;
 }
 

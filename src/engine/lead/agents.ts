@@ -7,7 +7,7 @@ import {
   type Words,
 } from '../../base/sentence';
 import { formatCount } from '../../base/units';
-import { agentsOf, type Plan } from '../../plan/plan';
+import { agentCount, type Plan } from '../../plan/plan';
 import type { MembershipReport, ToWorker } from '../../messages/worker';
 
 const mostNamed = 2;
@@ -30,7 +30,7 @@ export class LostAgents {
   }
 
   get others(): number {
-    return agentsOf(this.plan) - this.words.size;
+    return agentCount(this.plan) - this.words.size;
   }
 
   add(agent: number, error: Error): string {
@@ -44,7 +44,6 @@ export class LostAgents {
     return [...this.words.values()];
   }
 
-  /** The reason for the end of the run. */
   sentence(): Words {
     const all = this.all();
     const [first = '', ...more] = all;
@@ -61,7 +60,7 @@ export class LostAgents {
 const mostNumbers = 24_576;
 
 /** Collects membership changes of all agents' workers and forwards them to all. */
-export class MemberNews {
+export class MembershipRelay {
   private pending: MembershipReport[] = [];
   private readonly reporters = new Set<number>();
 

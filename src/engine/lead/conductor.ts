@@ -23,38 +23,37 @@ import { agentOfWorker, workersOfAgent, type Plan, type PlanStep } from '../../p
 import type { FromWorker, WorkerHost } from '../../messages/worker';
 import { SecretHider } from '../../targets/identities/rowSecrets';
 import { CpuMeter } from '../machineClock';
-import { LostAgents, MemberNews } from './agents';
+import { LostAgents, MembershipRelay } from './agents';
 import {
   type ConductorContext,
-  type WhyEnded,
+  type EndingReason,
   type Run,
   runSummary,
   type StopReason,
-  agentsAt,
+  agentProgress,
   connectionProgress,
-  connectionsOf,
-  factsOf,
-  intervalOf,
+  judgedConnectionsOf,
+  stepFacts,
+  tickInterval,
   measuredSeconds,
   RecoveryPolling,
-  soFar,
+  measuredSoFar,
   type RunningStep,
   stepProgress,
-  targetLost,
-  unreachableWords,
+  describeLostTarget,
+  describeUnreachable,
 } from './run';
 import { ListedSteps, type StepSource } from './stepSource';
 import {
   connectLimitMs,
-  did,
+  milestones,
   EndedEarly,
   prepareLimitMs,
-  Waiting,
-  waits,
+  LeadWaiter,
+  leadTimings,
   WorkerReports,
 } from './waiting';
 
-/** Phases: connect, prepare, then for each step warm up, measure, drain; at last close. */
 export class Conductor implements Run {
   readonly finished: Promise<RunSummary>;
   private readonly snapshots = new Emitter<Snapshot>();
@@ -66,8 +65,8 @@ export class Conductor implements Run {
   private readonly startedAt = new Date();
   private readonly startedUs: number;
   private readonly reports: WorkerReports;
-  private readonly waiting: Waiting;
-  private readonly news: MemberNews;
+  private readonly waiting: LeadWaiter;
+  private readonly news: MembershipRelay;
   /** Round trip of an order, microseconds; 0 for local workers. */
   private readonly leadUs: number;
   private readonly recovery: RecoveryPolling;
@@ -76,14 +75,12 @@ export class Conductor implements Run {
   private phase: Phase = 'connecting';
   private ending: Ending | undefined;
   /** Evaluated at the end: a server may report more by then. */
-  private endingWords: WhyEnded | undefined;
-  /** Latest error outside of the workers. */
+  private endingWords: EndingReason | undefined;
   private problem: string | undefined;
   private endingStack: string | undefined;
   private readonly lostAgents: LostAgents;
   /** The flush after which all remaining workers know of the last lost agent. */
   private lossFlush: number | undefined;
-  /** The objective that ended a step early. */
   private aborted: VerdictReason | undefined;
   private step: RunningStep | undefined;
   private requested = 0;
@@ -111,8 +108,8 @@ export class Conductor implements Run {
     this.leadUs = 2 * (workers.leadUs ?? 0);
     this.reports = new WorkerReports(() => workers.alive);
     const hasEnded = (): boolean => this.ending !== undefined;
-    this.waiting = new Waiting(this.reports, workers, context.nowUs, hasEnded);
-    this.news = new MemberNews(
+    this.waiting = new LeadWaiter(this.reports, workers, context.nowUs, hasEnded);
+    this.news = new MembershipRelay(
       () => workers.alive,
       (order) => workers.order(order),
     );
@@ -160,7 +157,7 @@ export class Conductor implements Run {
   }
 
   private async connect(requested: number): Promise<void> {
-    const leadUs = Math.max(waits.connectLeadUs, this.workers.leadUs ?? 0);
+    const leadUs = Math.max(leadTimings.connectLeadUs, this.workers.leadUs ?? 0);
     const atUs = this.context.nowUs() + leadUs;
     const before = this.requested;
     this.enter('connecting');
@@ -168,7 +165,7 @@ export class Conductor implements Run {
     this.workers.order({ type: 'connect', atUs, from: before, to: requested });
     this.requested = requested;
     const patienceMs = Math.max(
-      waits.hopelessMs - (this.context.askedMs ?? 0),
+      leadTimings.hopelessMs - (this.context.askedMs ?? 0),
       this.plan.connectTimeoutMs > 18_000 ? this.plan.connectTimeoutMs + 1000 : 0,
     );
     const timer = setTimeout(() => {
@@ -176,8 +173,8 @@ export class Conductor implements Run {
     }, patienceMs);
     try {
       const limitMs = leadUs / 1000 + connectLimitMs(this.plan, requested - before);
-      await this.waiting.reportedByAll('connected', did.open, limitMs);
-      await this.flush(did.open);
+      await this.waiting.reportedByAll('connected', milestones.open, limitMs);
+      await this.flush(milestones.open);
     } finally {
       clearTimeout(timer);
       this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
@@ -201,15 +198,14 @@ export class Conductor implements Run {
     this.throwIfEnded();
   }
 
-  /** Prepares the connections that the step adds. */
   private async prepare(step: number): Promise<void> {
     this.enter('preparing');
     this.reports.forget('prepared');
     this.workers.order({ type: 'prepare', step });
     const limitMs = prepareLimitMs(this.plan, this.requested);
-    await this.waiting.reportedByAll('prepared', did.prepare, limitMs);
+    await this.waiting.reportedByAll('prepared', milestones.prepare, limitMs);
     this.workers.order({ type: 'identify' });
-    await this.flush(did.prepare);
+    await this.flush(milestones.prepare);
     this.throwIfEnded();
   }
 
@@ -218,7 +214,7 @@ export class Conductor implements Run {
     const measureUs = startUs + step.warmupMs * 1000;
     const endUs = measureUs + step.measureMs * 1000;
     const isSearch = plan.search !== undefined;
-    const totals = this.totals.beginStep(factsOf(plan, step));
+    const totals = this.totals.beginStep(stepFacts(plan, step));
     totals.objectives = new AbortWatch(totals.sloFrom(plan.slo), step.drainMs, !isSearch);
     const before = this.totals.connectionCounts();
     this.step = { plan: step, totals, measureUs, before, sentUs: endUs };
@@ -243,7 +239,7 @@ export class Conductor implements Run {
 
   private async runStep(step: PlanStep): Promise<void> {
     const { plan, context, workers } = this;
-    const startUs = context.nowUs() + Math.max(waits.stepLeadUs, workers.leadUs ?? 0);
+    const startUs = context.nowUs() + Math.max(leadTimings.stepLeadUs, workers.leadUs ?? 0);
     const going = this.beginStep(step, startUs);
     const { totals, measureUs } = going;
     const endUs = measureUs + step.measureMs * 1000;
@@ -260,13 +256,13 @@ export class Conductor implements Run {
     this.beginMeasuring(going);
     try {
       await this.waiting.reached(endUs);
-      await this.waiting.reported(sent, endUs + waits.sendingUs + this.leadUs);
+      await this.waiting.reported(sent, endUs + leadTimings.sendingUs + this.leadUs);
       this.endMeasuring(going, step.measureMs / 1000);
     } catch (error) {
       this.endMeasuring(going, measuredSeconds(going, context.nowUs()));
       throw error;
     }
-    if (workers.giveUp !== undefined) await this.waiting.reportedByAll(sent, did.send);
+    if (workers.giveUp !== undefined) await this.waiting.reportedByAll(sent, milestones.send);
     else if (!this.reports.has(sent)) going.sentUs = context.nowUs();
     this.enter('draining');
     await this.drain(going);
@@ -297,7 +293,7 @@ export class Conductor implements Run {
     const open = this.workers.takingPart();
     totals.connections = { requested: this.requested, open, ...(held > open && { held }) };
     const slo = totals.sloFrom(plan.slo);
-    const now = connectionsOf(going, this.totals, this.requested, plan);
+    const now = judgedConnectionsOf(going, this.totals, this.requested, plan);
     const growth = this.backlog?.growth();
     const judged = this.totals.nameWorstAgent(
       totals.judge(slo),
@@ -323,14 +319,15 @@ export class Conductor implements Run {
    */
   private async recover(step: PlanStep, totals: StepTotals): Promise<void> {
     const { nowUs } = this.context;
-    const mostMs = Math.max(waits.leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
+    const mostMs = Math.max(leadTimings.leastRecoveryMs, 2 * (step.warmupMs + step.measureMs));
     const untilUs = nowUs() + mostMs * 1000;
     const needed = Math.ceil(this.requested * (1 - (this.plan.slo.dropped ?? 0)));
     for (let [arrived, changedUs] = [totals.arrived, nowUs()]; nowUs() < untilUs;) {
-      await this.waiting.reached(nowUs() + waits.recoveryPollMs * 1000);
-      await this.flush(untilUs + waits.reportingUs);
+      await this.waiting.reached(nowUs() + leadTimings.recoveryPollMs * 1000);
+      await this.flush(untilUs + leadTimings.reportingUs);
       if (totals.arrived !== arrived) [arrived, changedUs] = [totals.arrived, nowUs()];
-      const isQuiet = totals.arrived >= totals.expected || nowUs() - changedUs >= waits.quietUs;
+      const isQuiet =
+        totals.arrived >= totals.expected || nowUs() - changedUs >= leadTimings.quietUs;
       if (isQuiet && this.workers.takingPart() >= needed) return;
     }
   }
@@ -340,7 +337,7 @@ export class Conductor implements Run {
     const { step, phase } = this;
     if (step === undefined || phase !== 'measuring') return;
     const now = this.totals.judgedConnections(this.requested);
-    const reason = step.totals.objectives?.missed(soFar(step, now));
+    const reason = step.totals.objectives?.missed(measuredSoFar(step, now));
     if (reason !== undefined) this.end('threshold', undefined, reason);
   }
 
@@ -362,8 +359,8 @@ export class Conductor implements Run {
       await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
     }
     // An earlier flush may count less: what was read in time counts, however late it is reported.
-    const mostUs = context.nowUs() + waits.phaseMs * 1000;
-    await this.flush(workers.giveUp === undefined ? mostUs : did.count);
+    const mostUs = context.nowUs() + leadTimings.phaseMs * 1000;
+    await this.flush(workers.giveUp === undefined ? mostUs : milestones.count);
   }
 
   private isAllHere({ received, expected }: StepTotals): boolean {
@@ -371,7 +368,7 @@ export class Conductor implements Run {
   }
 
   private async certain(): Promise<void> {
-    const untilUs = this.context.nowUs() + waits.reportingUs + this.leadUs;
+    const untilUs = this.context.nowUs() + leadTimings.reportingUs + this.leadUs;
     while (this.totals.unsettled > 0 && this.context.nowUs() < untilUs) {
       await this.flush(untilUs);
       if (this.totals.unsettled > 0) await this.waiting.reached(Math.min(untilUs, this.nextPollUs));
@@ -379,7 +376,9 @@ export class Conductor implements Run {
   }
 
   private get nextPollUs(): number {
-    return this.context.nowUs() + Math.max(waits.drainPollMs, this.workers.drainPollMs ?? 0) * 1000;
+    return (
+      this.context.nowUs() + Math.max(leadTimings.drainPollMs, this.workers.drainPollMs ?? 0) * 1000
+    );
   }
 
   /** Ends the run, or only removes the agent when the others can go on. */
@@ -409,7 +408,6 @@ export class Conductor implements Run {
     this.end('workerLost', () => this.lostAgents.sentence());
   }
 
-  /** After an early end: stops sending and gives messages in flight a moment to arrive. */
   private async breakOff(): Promise<void> {
     const { step, workers } = this;
     if (workers.alive.size === 0 || step === undefined || step.totals.verdict !== undefined) return;
@@ -420,7 +418,7 @@ export class Conductor implements Run {
       workers.order({ type: 'flush', flush });
       await this.reports.until(() => this.reports.has(`flush ${flush}`), 500 + this.leadUs / 1000);
       if (this.isAllHere(step.totals)) return;
-      await this.reports.until(() => workers.alive.size === 0, waits.drainPollMs);
+      await this.reports.until(() => workers.alive.size === 0, leadTimings.drainPollMs);
     } while (this.context.nowUs() < untilUs && workers.alive.size > 0);
   }
 
@@ -428,7 +426,7 @@ export class Conductor implements Run {
     this.enter('closing');
     this.workers.order({ type: 'close' });
     this.windows.drained(this.context.nowUs() / 1e6);
-    const withinMs = waits.closeMs + this.leadUs / 1000;
+    const withinMs = leadTimings.closeMs + this.leadUs / 1000;
     await this.reports.until(() => this.workers.alive.size === 0, withinMs);
     await this.workers.end();
     for (const tick of this.ticks.rest()) this.emit(tick);
@@ -483,7 +481,7 @@ export class Conductor implements Run {
   /** Ends the run when the target is gone, unless it was lost while this machine was suspended. */
   private checkTarget(): void {
     const { phase, plan, totals, recovery, workers, context } = this;
-    const words = targetLost(phase, plan, totals, recovery, workers, context.target.url);
+    const words = describeLostTarget(phase, plan, totals, recovery, workers, context.target.url);
     if (words === undefined) return;
     if (this.step?.totals.wasSuspended === true)
       this.end('threshold', undefined, createReason('targetLost', words()));
@@ -492,10 +490,10 @@ export class Conductor implements Run {
 
   private endUnreachable(): void {
     const { totals, context } = this;
-    this.end('targetLost', () => unreachableWords(totals, context.target.url));
+    this.end('targetLost', () => describeUnreachable(totals, context.target.url));
   }
 
-  private end(ending: Ending, words?: WhyEnded, aborted?: VerdictReason): void {
+  private end(ending: Ending, words?: EndingReason, aborted?: VerdictReason): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
     this.aborted = aborted;
@@ -532,7 +530,7 @@ export class Conductor implements Run {
   private emit(tick?: MergedTick): void {
     const { context, totals, plan, phase, step } = this;
     const nowUs = context.nowUs();
-    const now = step && connectionsOf(step, totals, this.requested, plan);
+    const now = step && judgedConnectionsOf(step, totals, this.requested, plan);
     if (tick !== undefined) {
       this.lastTick = tick.tick;
       this.recovery.tick(tick);
@@ -546,9 +544,9 @@ export class Conductor implements Run {
       ...(step && now && { step: stepProgress(step, now, this.lastSampleUs) }),
       stepCount: this.steps.count,
       ...(this.steps.progress && { search: this.steps.progress }),
-      ...intervalOf(tick, this.windows),
+      ...tickInterval(tick, this.windows),
       errors: { ...totals.errors },
-      ...(tick && agentsAt(tick.tick, totals, this.workers)),
+      ...(tick && agentProgress(tick.tick, totals, this.workers)),
       ...(this.problem === undefined ? {} : { problem: this.problem }),
       complete: tick?.complete ?? true,
     });

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ExpectedError } from '../../base/expectedError';
 import { formatCount } from '../../base/units';
-import { buildRunPlan, connectInFlightOf, whyOneProcess } from '../../plan/buildPlan';
+import { buildRunPlan, connectInFlightOf, oneProcessRefusal } from '../../plan/buildPlan';
 import type { Plan } from '../../plan/plan';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import type { Scenario } from '../../scenario/scenario';
@@ -36,12 +36,10 @@ export async function machineLimits(): Promise<MachineLimits> {
   return { cores: availableParallelism(), fileDescriptors, localPorts };
 }
 
-/** `workers` are those of all processes. */
 interface RunNeeds extends Pick<Plan, 'connections' | 'connectInFlight'> {
   readonly workers: readonly unknown[];
   /** Processes with one worker each; absent: one process with all workers. */
   readonly processes?: number;
-  /** The run starts a server, which is one process. */
   readonly startsServer?: boolean;
   /** Number of local addresses, each with its own ports; absent: the system chooses one per target. */
   readonly sources?: number;
@@ -157,14 +155,12 @@ function wholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
 }
 
-/** Replaceable in tests. */
 export interface PlanDeps {
   readonly notRunnable: (scenario: Scenario) => string | undefined;
   readonly machineLimits: typeof machineLimits;
   readonly missingForRun: typeof missingForRun;
   readonly buildPlan: typeof buildRunPlan;
   readonly agents?: number;
-  /** Resolves references in the URLs of the target. */
   readonly reference?: ReferenceLookup;
 }
 
@@ -250,7 +246,6 @@ function shareOf(
   const scenario = largestOf(given);
   const { connections } = scenario;
   const workers = Math.max(1, Math.min(given.workers ?? limits.cores - 1, connections));
-  // Each agent checks its own limits.
   if (agents !== undefined) return { workers, processes: 1 };
   const asked = given.processes ?? 0;
   const needed = asked > 0 ? asked : processesFor(scenario, workers, limits);
@@ -267,7 +262,7 @@ function processesFor(scenario: Scenario, workers: number, limits: MachineLimits
     const needs = { connections, connectInFlight, workers: Array.from(all), processes };
     return missingDescriptors(needs, limits, socketsPerConnection(scenario)) === undefined;
   };
-  if (fits(1) || whyOneProcess(scenario, 'process') !== undefined) return 1;
+  if (fits(1) || oneProcessRefusal(scenario, 'process') !== undefined) return 1;
   const each = socketsPerConnection(scenario);
   if (startsServer(scenario) && missingForServer(connections, limits, each) !== undefined) return 1;
   for (let processes = Math.max(2, workers); processes <= mostProcesses; processes++)

@@ -27,21 +27,19 @@ import type { SearchSummary } from '../../base/searchSummary';
 import type { StepFacts, StepTotals } from '../../measure/total/stepTotals';
 import type { MergedTick } from '../../measure/sample';
 import type { RateWindows } from '../../measure/total/tickMerger';
-import { sendersOf } from '../../plan/population';
+import { senderCount } from '../../plan/population';
 import type { CpuMeter } from '../machineClock';
-import { callsOf, isOnlyHeard, numberedNames, stepsIn } from '../../usecases/sessionSteps';
+import { listCalls, isListenOnly, numberDuplicates, stepsIn } from '../../usecases/sessionSteps';
 import { allConnectionsLostWords, couldNotConnectWords } from '../../measure/judge/hubComplaint';
-import { waits } from './waiting';
+import { leadTimings } from './waiting';
 
 export interface ConductorContext {
   readonly startWorkers: StartWorkers;
   readonly keepGoing: boolean;
-  /** Absent: the steps of the plan. */
   readonly steps?: StepSource;
   /** Time for which the target was probed before the run. */
   readonly askedMs?: number;
   readonly secrets: readonly string[];
-  /** Absent: connections have no secrets of their own. */
   readonly hider?: SecretHider;
   readonly nowUs: () => number;
   readonly targetUrls: readonly string[];
@@ -65,14 +63,13 @@ export interface Run {
 }
 
 /** Evaluated late: more may be known at the end. */
-export type WhyEnded = () => Words;
+export type EndingReason = () => Words;
 
 interface Ended {
   readonly ending: Ending;
   readonly endingWords: Words | undefined;
   readonly endingStack: string | undefined;
   readonly startedAt: Date;
-  /** By the monotonic clock. */
   readonly elapsedUs: number;
 }
 
@@ -84,7 +81,6 @@ interface Led {
   readonly workers: WorkerHost;
 }
 
-/** Agents that were neither lost nor left stayed to the end. */
 const atEnd = ({ status, ...agent }: AgentProgress): AgentSummary => ({
   ...agent,
   status: status === 'lost' || status === 'left' ? status : 'done',
@@ -125,25 +121,24 @@ export interface RunningStep {
   readonly measureUs: number;
   /** When its last message left, as reported; at least the end of the step. */
   sentUs: number;
-  /** At its begin. */
   readonly before: JudgedConnections;
   cpu?: CpuMeter;
 }
 
-export function factsOf(plan: Plan, step: PlanStep): StepFacts {
-  const names = numberedNames(plan.entries.map(({ useCase }) => useCase));
+export function stepFacts(plan: Plan, step: PlanStep): StepFacts {
+  const names = numberDuplicates(plan.entries.map(({ useCase }) => useCase));
   return {
     index: step.index,
     senders: step.senders,
     // Each step of a search may be the last.
     isLast: plan.search !== undefined || step.index % (plan.cycle ?? plan.steps.length) === 0,
-    listens: plan.entries.every((entry, at) => sendersOf(step, at) === 0 || listens(entry)),
+    listens: plan.entries.every((entry, at) => senderCount(step, at) === 0 || listens(entry)),
     byCalls: plan.entries.some((entry) => entry.run.via === 'rest'),
     ...(names.length > 1
       ? {
           entries: names.map((name, at) => ({
-            ...{ name, senders: sendersOf(step, at) },
-            ...callFacts(plan, plan.entries[at]!, sendersOf(step, at)),
+            ...{ name, senders: senderCount(step, at) },
+            ...callFacts(plan, plan.entries[at]!, senderCount(step, at)),
           })),
         }
       : callFacts(plan, plan.entries[0]!, step.senders)),
@@ -151,7 +146,7 @@ export function factsOf(plan: Plan, step: PlanStep): StepFacts {
 }
 
 const listens = ({ run: { session } }: PlanEntry): boolean =>
-  session !== undefined && callsOf(stepsIn(session)).every(({ step }) => step.kind === 'on');
+  session !== undefined && listCalls(stepsIn(session)).every(({ step }) => step.kind === 'on');
 
 function callFacts(
   { connections }: Plan,
@@ -161,13 +156,13 @@ function callFacts(
   if (session === undefined) return {};
   // Senders are drawn: each recorded client is replayed equally often only if all send.
   const replays = senders === connections ? connections / (tracks?.clients ?? 1) : NaN;
-  const calls = callsOf(stepsIn(session)).map(({ name, step, times = 1 }) => ({
+  const calls = listCalls(stepsIn(session)).map(({ name, step, times = 1 }) => ({
     name,
     ...(times !== 1 && tracks === undefined && { times }),
     ...(tracks &&
       'recorded' in step &&
       Number.isInteger(replays) && { recorded: (step.recorded ?? 0) * replays }),
-    ...(step.kind === 'on' && isOnlyHeard(step) && { comes: step.event }),
+    ...(step.kind === 'on' && isListenOnly(step) && { comes: step.event }),
   }));
   return { calls };
 }
@@ -177,7 +172,7 @@ export function measuredSeconds({ plan, measureUs }: RunningStep, nowUs: number)
 }
 
 /** As of the last report: later counts are not known yet. */
-export function soFar(
+export function measuredSoFar(
   { totals, measureUs }: RunningStep,
   connections: JudgedConnections,
 ): StepSoFar {
@@ -204,7 +199,7 @@ export function stepProgress(
   const pushed = totals.pushed.summary(elapsedS);
   const plannedMs = plan.stages === undefined ? plan.measureMs : undefined;
   const objectives = totals.verdict === undefined ? totals.objectives : undefined;
-  const missed = objectives?.unmet(soFar(step, connections), plannedMs);
+  const missed = objectives?.unmet(measuredSoFar(step, connections), plannedMs);
   return {
     index: plan.index,
     ...messages,
@@ -237,8 +232,7 @@ export function connectionProgress(totals: RunTotals, takingPart: number): Snaps
 /** Keeps snapshots small: with many agents they are included less often. */
 const agentsPerTick = 50;
 
-/** Every second, less often with many agents. */
-export function agentsAt(
+export function agentProgress(
   tick: number,
   totals: RunTotals,
   workers: Pick<WorkerHost, 'agents'>,
@@ -248,7 +242,7 @@ export function agentsAt(
   return isDue ? { agents: totals.addMeasurements(agents) } : {};
 }
 
-export function intervalOf(
+export function tickInterval(
   tick: MergedTick | undefined,
   windows: RateWindows,
 ): Pick<Snapshot, 'interval'> {
@@ -297,7 +291,6 @@ export class RecoveryPolling {
     this.watch?.open(this.nowUs(), this.openConnections());
   }
 
-  /** Milliseconds without any open connection. */
   deadForMs(): number {
     const nowUs = this.nowUs();
     if (this.openConnections() > 0) this.deadSinceUs = undefined;
@@ -324,7 +317,7 @@ export function withoutIdleLife(
 }
 
 /** Each step of a search is judged by its own losses, the first also by connecting. */
-export function connectionsOf(
+export function judgedConnectionsOf(
   step: RunningStep,
   totals: RunTotals,
   requested: number,
@@ -342,7 +335,7 @@ const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedCon
 });
 
 /** For a target that never answered, or dropped everything; else undefined. */
-export function targetLost(
+export function describeLostTarget(
   phase: Phase,
   plan: Plan,
   totals: RunTotals,
@@ -352,20 +345,20 @@ export function targetLost(
 ): (() => Words) | undefined {
   const { requested, connected, failed, dropped } = totals.connectionCounts();
   if (phase === 'connecting') {
-    const isHopeless = connected === 0 && failed >= Math.min(waits.hopelessConnects, requested);
-    return isHopeless ? () => unreachableWords(totals, targetUrl) : undefined;
+    const isHopeless =
+      connected === 0 && failed >= Math.min(leadTimings.hopelessConnects, requested);
+    return isHopeless ? () => describeUnreachable(totals, targetUrl) : undefined;
   }
   const isDead = (): boolean =>
     plan.life === undefined
       ? // A client that recovers its socket was dropped, and takes part all the same.
         connected === dropped && workers.takingPart() === 0
-      : recovery.deadForMs() > (plan.search ? waits.deadInSearchMs : waits.deadMs);
+      : recovery.deadForMs() > (plan.search ? leadTimings.deadInSearchMs : leadTimings.deadMs);
   if (connected === 0 || !isDead() || phase === 'closing' || phase === 'done') return undefined;
   return () => allConnectionsLostWords(connected, totals.errorExamples);
 }
 
-/** Without counts, which may still change. */
-export function unreachableWords({ errorExamples }: RunTotals, targetUrl: string): Words {
+export function describeUnreachable({ errorExamples }: RunTotals, targetUrl: string): Words {
   const [, host] = /^\w+:\/\/([^/\s?#,]+)/.exec(targetUrl) ?? [];
   const isOne = !targetUrl.includes(',');
   return couldNotConnectWords(errorExamples, (isOne && host) || 'the target');

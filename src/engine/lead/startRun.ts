@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Endpoint } from '../../base/endpoint';
-import { haveOwnClocks, workersOfAgent, type Plan } from '../../plan/plan';
+import { hasSeveralClocks, workersOfAgent, type Plan } from '../../plan/plan';
 import type {
   ClockOrder,
   WorkerStart,
@@ -16,18 +16,28 @@ import { SecretHider } from '../../targets/identities/rowSecrets';
 import { withIdentities, type OpenTarget } from '../../targets/target';
 import { loopbackSourceAddresses } from '../../wire/socket/hosts';
 import { shownUrl } from '../../wire/connectFailure';
-import { ClockDiscipline, clockMemory, machineClock, CpuMeter, ReportedCpu } from '../machineClock';
-import { memoryOf, openConnections, type ThreadStart } from '../prepare/sharedMembers';
-import { reachMemory } from '../prepare/sharedReach';
+import {
+  ClockDiscipline,
+  createClockMemory,
+  machineClock,
+  CpuMeter,
+  ReportedCpu,
+} from '../machineClock';
+import {
+  memberMemoryOfPlan,
+  countOpenConnections,
+  type ThreadStart,
+} from '../prepare/sharedMembers';
+import { createTimeToAllMemory } from '../prepare/timeToAllTracker';
 import { countedTargets } from '../recorder';
-import { rowMemory } from '../send/messageShape';
+import { createRowCounter } from '../send/messageShape';
 import { Conductor } from './conductor';
 import type { ConductorContext, Run } from './run';
 import type { StepSource } from './stepSource';
 import { fork, type ChildProcess } from 'node:child_process';
 import { childEnvironment } from '../../targets/serverProcess';
 import { SuspendDetector } from '../suspendDetector';
-import { waits } from './waiting';
+import { leadTimings } from './waiting';
 
 interface RunDependencies {
   readonly workerScript: string;
@@ -92,10 +102,10 @@ export function startThreads(
   agent = 0,
 ): (listener: WorkerListener) => WorkerThreads {
   const shared = {
-    memory: memoryOf(plan),
-    reach: plan.timeToAll === true ? reachMemory() : undefined,
-    clock: haveOwnClocks(plan) ? clockMemory() : undefined,
-    rows: where.endpoint.personal?.data?.shared === true ? rowMemory() : undefined,
+    memory: memberMemoryOfPlan(plan),
+    reach: plan.timeToAll === true ? createTimeToAllMemory() : undefined,
+    clock: hasSeveralClocks(plan) ? createClockMemory() : undefined,
+    rows: where.endpoint.personal?.data?.shared === true ? createRowCounter() : undefined,
   };
   const starts = workersOfAgent(plan, agent).map((worker) => ({ plan, worker, ...where }));
   return (listener) => new WorkerThreads(workerScript, starts, shared, listener);
@@ -159,10 +169,9 @@ export class WorkerThreads implements WorkerHost {
   }
 
   takingPart(): number {
-    return openConnections(this.shared.memory);
+    return countOpenConnections(this.shared.memory);
   }
 
-  /** Clock orders exist only with several agents. */
   order(order: ToWorker | ClockOrder): void {
     if (order.type === 'clock') this.clock?.steer(order.offsetUs);
     else for (const index of this.alive) this.threads.get(index)!.postMessage(order);
@@ -183,7 +192,6 @@ const keptErrorBytes = 8192;
  */
 export const semiSpaceMb = 2;
 
-/** Replaceable in tests. */
 export type WorkerProcess = Pick<
   ChildProcess,
   'send' | 'kill' | 'on' | 'once' | 'stderr' | 'exitCode' | 'signalCode' | 'pid'
@@ -212,7 +220,6 @@ interface Member {
   readonly ended: Promise<void>;
   readonly cpu: ReportedCpu;
   open: number;
-  /** Checks since its last report. */
   silentLooks: number;
 }
 
@@ -234,7 +241,7 @@ export class WorkerProcesses implements WorkerHost {
     forked: () => WorkerProcess,
   ) {
     for (const start of starts) this.members.set(start.worker, this.begin(start, forked()));
-    this.looking = setInterval(() => this.look(), waits.lookMs).unref();
+    this.looking = setInterval(() => this.look(), leadTimings.lookMs).unref();
   }
 
   /** Counts checks instead of time: while this process is suspended, no worker is silent. */
@@ -243,10 +250,10 @@ export class WorkerProcesses implements WorkerHost {
     for (const worker of this.alive) {
       const member = this.members.get(worker)!;
       member.silentLooks += 1;
-      if (member.silentLooks * waits.lookMs > waits.silentMs)
+      if (member.silentLooks * leadTimings.lookMs > leadTimings.silentMs)
         this.giveUp(
           worker,
-          `it reports each second, and nothing came for ${waits.silentMs / 1000} s`,
+          `it reports each second, and nothing came for ${leadTimings.silentMs / 1000} s`,
         );
     }
   }

@@ -17,7 +17,6 @@ interface StepOver {
   readonly step: PlanStep;
   readonly totals: StepTotals;
   readonly verdict: Verdict;
-  /** Objectives of its connections. */
   readonly checks: readonly SloCheck[];
   /** Growth of latency during the step. */
   readonly growth?: LatencyGrowth | undefined;
@@ -26,7 +25,6 @@ interface StepOver {
 export interface StepSource {
   next(nowUs: number): PlanStep | undefined;
   over(step: StepOver): void;
-  /** As far as known. */
   readonly count: number;
   /** Whether a missed objective does not end the run. */
   readonly goesOn: boolean;
@@ -147,7 +145,7 @@ export class SearchedSteps implements StepSource {
       ...(broken !== undefined && { broken }),
       ...(isTooShort && { tooShort: true }),
     });
-    this.search.came(isTooShort ? this.leaning(step, growth) : outcomeOf(verdict));
+    this.search.recordOutcome(isTooShort ? this.leaning(step, growth) : outcomeOf(verdict));
   }
 
   /** Repeats the value with a step twice as long, if the budget allows; at an end of the range always. */
@@ -227,7 +225,6 @@ interface Votes {
   steps: number;
   /** Of steps too short to decide: used to choose the next value, not to end. */
   lean?: 'held' | 'missed';
-  /** Even the longest step could not decide. */
   isOpen?: true;
 }
 
@@ -242,7 +239,6 @@ const mostSteps = 6;
 /** After that many misses in a row an easier value follows, so that the target can recover. */
 const mostMisses = 3;
 const easy = 0.75;
-/** In a row, before the search gives up. */
 const mostDisturbed = 3;
 
 type Standing = 'held' | 'missed' | 'contested';
@@ -289,7 +285,7 @@ export class CapacitySearch {
     return this.trying;
   }
 
-  came(outcome: StepOutcome): void {
+  recordOutcome(outcome: StepOutcome): void {
     const value = this.trying;
     if (value === undefined || this.over !== undefined) throw new Error('nothing was to be tried');
     this.trying = undefined;

@@ -2,12 +2,11 @@ import { inBackground } from '../../base/async';
 import { formatCount } from '../../base/units';
 import type { Plan } from '../../plan/plan';
 import { populationsOf } from '../../plan/population';
-import { Changes } from '../pause';
+import { ChangeSignal } from '../pause';
 import { answerTimeoutMs, preparedAtOnce } from '../prepare/preparation';
 import type { WorkerHost } from '../../messages/worker';
 
-/** How long the lead waits, by milestone. */
-export const waits = {
+export const leadTimings = {
   /** Failed connects after which a target that never answered is given up. */
   hopelessConnects: 20,
   /** A silent target is given up after that, unless one connect may take longer. */
@@ -32,7 +31,6 @@ export const waits = {
    */
   phaseMs: 60_000,
   onItsWayMs: 5000,
-  /** Between two checks for silent worker processes. */
   lookMs: 1000,
   /** As for agents by default. */
   silentMs: 30_000,
@@ -46,7 +44,7 @@ export const waits = {
 export class EndedEarly extends Error {}
 
 /** Completes "it did not report within 5 s that …". */
-export const did = {
+export const milestones = {
   open: 'it had opened its connections',
   prepare: 'it had prepared its connections',
   send: 'its last message of the step had left',
@@ -54,7 +52,7 @@ export const did = {
 } as const;
 
 /** What the lead waits for; everything throws {@link EndedEarly} once the run has ended. */
-export class Waiting {
+export class LeadWaiter {
   constructor(
     private readonly reports: WorkerReports,
     private readonly workers: WorkerHost,
@@ -79,7 +77,7 @@ export class Waiting {
    */
   async reportedByAll(what: string, did: string, mostMs = 0): Promise<void> {
     const { workers } = this;
-    const withinMs = mostMs + waits.phaseMs;
+    const withinMs = mostMs + leadTimings.phaseMs;
     const untilUs = workers.giveUp === undefined ? Infinity : this.nowUs() + withinMs * 1000;
     if (await this.reported(what, untilUs)) return;
     // Reports may be on their way.
@@ -111,11 +109,11 @@ export class Waiting {
       isOver = true;
       reports.changed();
     };
-    workers.settled(waits.onItsWayMs).then(over, (error: unknown) => {
+    workers.settled(leadTimings.onItsWayMs).then(over, (error: unknown) => {
       failure = { error };
       over();
     });
-    await reports.until(() => isOver || this.hasEnded(), waits.mostSettlingMs);
+    await reports.until(() => isOver || this.hasEnded(), leadTimings.mostSettlingMs);
     if (failure !== undefined) throw failure.error;
     this.throwIfEnded();
   }
@@ -124,8 +122,7 @@ export class Waiting {
 /** `setTimeout` takes no Infinity. */
 const longestWaitMs = 60_000;
 
-/** What the workers have reported. */
-export class WorkerReports extends Changes {
+export class WorkerReports extends ChangeSignal {
   private readonly reporters = new Map<string, Set<number>>();
 
   constructor(private readonly alive: () => ReadonlySet<number>) {
@@ -164,7 +161,6 @@ export class WorkerReports extends Changes {
 const mostOfOneWorker = (plan: Plan, connections: number): number =>
   Math.ceil(connections / plan.workers.length);
 
-/** Longest time to open that many connections, milliseconds. */
 export function connectLimitMs(plan: Plan, connections: number): number {
   const { arrivingRate, arrival, connectTimeoutMs, workers } = plan;
   const own = mostOfOneWorker(plan, connections);
@@ -177,7 +173,6 @@ export function connectLimitMs(plan: Plan, connections: number): number {
   return waitingMs + batches * (arrival.batchWaitMs + connectTimeoutMs);
 }
 
-/** Longest time to prepare that many connections, milliseconds. */
 export function prepareLimitMs(plan: Plan, connections: number): number {
   const groups = populationsOf(plan).reduce((sum, each) => sum + each.groupsPerConnection, 0);
   // Two calls for the id.

@@ -2,11 +2,11 @@ import { ExpectedError } from '../../base/expectedError';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   assumedFileBytes,
-  ownArguments,
+  parseArguments,
   placeholdersIn,
-  type OwnArgument,
+  type CallArgument,
 } from '../../usecases/ownArguments';
-import { argumentsOfStep, callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { argumentsOfStep, listCalls, stepsIn } from '../../usecases/sessionSteps';
 
 /** Adds the content of files to the plan. @throws ExpectedError `payload-file` when one is empty; errors of `readFile` */
 export async function withPayloadFile(
@@ -33,8 +33,8 @@ async function withFiles(
   const { ownCall, streams, session } = run;
   if (ownCall === undefined && session === undefined) return entry;
   const items = session
-    ? callsOf(stepsIn(session)).flatMap(({ step }) => argumentsOfStep(step))
-    : [ownCall!.arguments, streams?.own?.items ?? '[]'].flatMap((json) => ownArguments(json));
+    ? listCalls(stepsIn(session)).flatMap(({ step }) => argumentsOfStep(step))
+    : [ownCall!.arguments, streams?.own?.items ?? '[]'].flatMap((json) => parseArguments(json));
   const names = filesIn(items);
   if (names.length === 0) return entry;
   const files: Record<string, string> = {};
@@ -48,7 +48,7 @@ async function withFiles(
 
 /** Bytes of the files beyond what the estimate assumes. */
 export const bytesBeyondEstimate = (
-  items: readonly OwnArgument[],
+  items: readonly CallArgument[],
   files: Readonly<Record<string, string>>,
 ): number =>
   filesIn(items).reduce(
@@ -56,5 +56,5 @@ export const bytesBeyondEstimate = (
     0,
   );
 
-const filesIn = (items: readonly OwnArgument[]): string[] =>
+const filesIn = (items: readonly CallArgument[]): string[] =>
   placeholdersIn(items).flatMap((one) => (one.name === 'file' ? [one.file] : []));

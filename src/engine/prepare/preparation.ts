@@ -1,7 +1,6 @@
-/** Prepares connections before they send: ids, groups, members. */
 import { idMethods, membershipMethods } from '../../base/message';
 import type { Plan } from '../../plan/plan';
-import { silentUpTo, type Population } from '../../plan/population';
+import { nonSendersUpTo, type Population } from '../../plan/population';
 import {
   type HubConnection,
   Invocations,
@@ -16,7 +15,6 @@ export const preparedAtOnce = 100;
 /** Timeout of a call during preparation. */
 export const answerTimeoutMs = 10_000;
 
-/** Client methods that bring ids. */
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
 
 export class Preparation {
@@ -88,7 +86,7 @@ export class Preparation {
     if (entries.some(({ run: { session } }) => session?.joins === true))
       this.movers = { has: (index) => index < connections };
     else if (this.populations.some(({ othersMove }) => othersMove))
-      this.movers = new Set(silentUpTo(this.plan, this.populations, step));
+      this.movers = new Set(nonSendersUpTo(this.plan, this.populations, step));
     const waiting = opened.filter(({ index }) =>
       this.movers.has(index) ? !this.members.isOpen(index) : !this.members.isInside(index),
     );

@@ -1,5 +1,5 @@
 import type { Plan } from '../../plan/plan';
-import { groupsIn, populationsOf, type Population } from '../../plan/population';
+import { countGroups, populationsOf, type Population } from '../../plan/population';
 import type { WorkerStart } from '../../messages/worker';
 
 /**
@@ -17,7 +17,7 @@ export interface MemberChange {
   readonly population?: Population;
 }
 
-export type MemberChanged = (change: MemberChange) => void;
+export type MemberChangeListener = (change: MemberChange) => void;
 
 /** Its length, then the id. Ids of ASP.NET Core and Azure have 22 to 40 bytes. */
 const idBytes = 256;
@@ -42,16 +42,13 @@ export interface MemberMemory {
 
 export interface ThreadStart extends WorkerStart {
   readonly memory: MemberMemory;
-  /** See {@link import('./sharedReach').SharedReach}. */
   readonly reach?: SharedArrayBuffer | undefined;
-  /** See {@link import('../machineClock').steeredClock}. */
   readonly clock?: SharedArrayBuffer | undefined;
-  /** See {@link import('../send/messageShape').MessageRows}. */
   readonly rows?: SharedArrayBuffer | undefined;
 }
 
 /** An entry without groups counts as one group. @param counts for {@link SharedMembers.missing} */
-export function memberMemory(
+export function createMemberMemory(
   connections: number,
   groupCount: number,
   { ids = false, counts = false } = {},
@@ -65,19 +62,19 @@ export function memberMemory(
   };
 }
 
-export function memoryOf(plan: Plan): MemberMemory {
-  const groupCount = groupsIn(populationsOf(plan));
+export function memberMemoryOfPlan(plan: Plan): MemberMemory {
+  const groupCount = countGroups(populationsOf(plan));
   const needsIds = plan.entries.some((entry) => {
     const { preparation, needsId = false } = entry.run;
     return preparation === 'connectionId' || needsId;
   });
-  return memberMemory(plan.connections, groupCount, {
+  return createMemberMemory(plan.connections, groupCount, {
     ids: needsIds,
     counts: plan.entries.some(({ run }) => run.session?.joins === true),
   });
 }
 
-export function openConnections({ state }: MemberMemory): number {
+export function countOpenConnections({ state }: MemberMemory): number {
   return Atomics.load(new Int32Array(state), openCell);
 }
 
@@ -110,7 +107,7 @@ export class SharedMembers {
     shared: MemberMemory,
     private readonly populations: readonly Population[],
     private readonly nowUs: () => number,
-    private readonly changed?: MemberChanged,
+    private readonly changed?: MemberChangeListener,
   ) {
     this.state = new Int32Array(shared.state);
     this.members = new Int32Array(shared.members);
@@ -153,12 +150,10 @@ export class SharedMembers {
     );
   }
 
-  /** Current members of a group; of everyone where there are no groups. */
   count(group: number): number {
     return Atomics.load(this.members, group);
   }
 
-  /** As it is written into messages. */
   idOf(index: number): Buffer | undefined {
     const at = index * idBytes;
     const length = this.ids[at] ?? 0;
@@ -187,7 +182,6 @@ export class SharedMembers {
     return this.join(index, id);
   }
 
-  /** Open, and a member of all its groups. */
   isInside(index: number): boolean {
     return this.isOpen(index) && !this.outside.has(index);
   }

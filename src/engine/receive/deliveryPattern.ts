@@ -1,6 +1,6 @@
 import { callbacks, isHubProtocol, type WireProtocol } from '../../base/message';
 import type { Plan } from '../../plan/plan';
-import { callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { listCalls, stepsIn } from '../../usecases/sessionSteps';
 import type { HubRun, OwnCall } from '../../usecases/useCase';
 import { shownText } from '../../wire/connectFailure';
 import { startsWithAt, type ArgumentsAt, type HubCodec } from '../../wire/message/hubCodec';
@@ -13,10 +13,9 @@ import {
   type MessageLayout,
 } from '../../wire/message/messageLayout';
 import { isStamp, stampKey, stampLength, stampMarker, readHex } from '../../wire/message/stamp';
-import type { ReceivedMessage, TakeItem } from '../send/entrySender';
-import { callNumber, callNumberAt } from '../send/openStream';
+import type { ReceivedMessage, ItemHandler } from '../send/entrySender';
+import { streamCallNumber, streamCallNumberAt } from '../send/openStream';
 
-/** How deliveries look, and where their stamp is. */
 export interface DeliveryPattern {
   /** Several patterns may read the same client method, whose case does not matter. */
   readonly kind: string;
@@ -30,9 +29,7 @@ export interface DeliveryPattern {
   problemOf?(message: HubMessage): string | undefined;
   /** Remembers the method of another callback that carries a stamp of this run. */
   keepName?(message: HubMessage): void;
-  /** Each wrong method once. */
   wrongNames?(): string[];
-  /** Remembers how this delivery looked. */
   learn?(buffer: Buffer, start: number, stampAt: number): void;
 }
 
@@ -58,7 +55,7 @@ export function deliveryPatternsOf(plan: Plan, codec: HubCodec): DeliveryPattern
   };
   return plan.entries.map(({ run }) => {
     if (run.session === undefined) return [patternOf(run)];
-    return callsOf(stepsIn(run.session)).map(({ step }) =>
+    return listCalls(stepsIn(run.session)).map(({ step }) =>
       patternOf({ ownCall: step.kind === 'call' ? step : undefined }, true),
     );
   });
@@ -79,7 +76,6 @@ function callbackOf({ dialect, protocol }: Plan): string {
 
 const dictionaryCallback = callbacks.recordLatency.toLowerCase();
 
-/** The bytes before the stamp are always the same. */
 function dictionaryPattern(): DeliveryPattern {
   let prefix: Buffer | undefined;
   return {
@@ -294,7 +290,6 @@ class ItemPattern {
     return true;
   }
 
-  /** −1 when there is none. */
   numberIn(buffer: Buffer, start: number): number {
     return this.numberAt < 0 ? -1 : readHex(buffer, start + this.numberAt, itemDigits);
   }
@@ -303,12 +298,11 @@ class ItemPattern {
 /** Finds items of the user's own streams by their call ids: they carry no stamp. */
 export class OwnItems {
   private readonly pattern: ItemPattern;
-  /** Bytes around the item. */
   private readonly envelopeBytes: number;
 
   constructor(
     protocol: WireProtocol,
-    private readonly follower: { readonly itemCame: TakeItem },
+    private readonly follower: { readonly itemCame: ItemHandler },
   ) {
     const { begins, endBytes } = streamLayoutFor(protocol);
     this.pattern = ItemPattern.of(begins);
@@ -319,13 +313,13 @@ export class OwnItems {
   takeUsual(at: ReceivedMessage): boolean {
     const { bytes, start, end } = at;
     if (!this.pattern.matches(bytes, start, end)) return false;
-    return this.tryTake(at, callNumberAt(bytes, start + this.pattern.idAt));
+    return this.tryTake(at, streamCallNumberAt(bytes, start + this.pattern.idAt));
   }
 
   /** The same for a parsed message. */
   take(at: ReceivedMessage, message: HubMessage): boolean {
     const isItem = message.type === hubMessageType.streamItem;
-    return isItem && this.tryTake(at, callNumber(message.invocationId));
+    return isItem && this.tryTake(at, streamCallNumber(message.invocationId));
   }
 
   private tryTake(at: ReceivedMessage, call: number): boolean {

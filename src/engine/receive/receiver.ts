@@ -1,14 +1,13 @@
-/** Recognises deliveries, matches them to their stamps and counts them. */
 import { isHubProtocol } from '../../base/message';
-import { payloadPicker, type PayloadPicker } from '../../plan/draws';
-import { agentOfWorker, haveOwnClocks, type Plan } from '../../plan/plan';
-import { entryOfSource, reachesMany, type Population } from '../../plan/population';
+import { createPayloadPicker, type PayloadPicker } from '../../plan/draws';
+import { agentOfWorker, hasSeveralClocks, type Plan } from '../../plan/plan';
+import { entryIndexOfSource, hasManyReceivers, type Population } from '../../plan/population';
 import { SequenceTracker } from '../../measure/sequence';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
 import { codecForProtocol } from '../../wire/connect/codecOf';
-import { audienceOfStep, callsOf, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
+import { audienceOfStep, listCalls, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import { emptyStamp, readStamp } from '../../wire/message/stamp';
@@ -20,26 +19,23 @@ import {
 } from './deliveryPattern';
 import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { MemberChange, SharedMembers } from '../prepare/sharedMembers';
-import type { SharedReach } from '../prepare/sharedReach';
-import type { ReceivedMessage, TakeItem } from '../send/entrySender';
+import type { TimeToAllTracker } from '../prepare/timeToAllTracker';
+import type { ReceivedMessage, ItemHandler } from '../send/entrySender';
 
 interface ReceiverContext {
   readonly nowUs: () => number;
   readonly members: Pick<SharedMembers, 'wasMember' | 'changedNear'> &
     Partial<Pick<SharedMembers, 'came'>>;
-  /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
   readonly worker?: number;
-  readonly reach?: SharedReach | undefined;
+  readonly reach?: TimeToAllTracker | undefined;
   readonly other: (at: ReceivedMessage, message: HubMessage) => void;
   /** Runs once everything read at that time is counted. */
   readonly handled?: (nowUs: number, connection: HubConnection) => void;
-  /** Absent where there are no streams. */
   readonly streams?: {
     arrived(entry: number, index: number, source: number, sequence: number): void;
-    /** A completion or callback of a session's call. */
     answered?(entry: number, at: ReceivedMessage, call: number, sequence: number): void;
-    readonly itemCame: TakeItem;
+    readonly itemCame: ItemHandler;
   };
 }
 
@@ -57,7 +53,6 @@ const highestSequence = 0x7ffffffe;
 export class Receiver implements Listening {
   private readonly codec: HubCodec;
   private readonly hasNames: boolean;
-  /** By entry, and by call of its session. */
   private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
   /** By entry and call: whether receivers move between groups. */
   private readonly moving: readonly (readonly boolean[])[];
@@ -91,7 +86,7 @@ export class Receiver implements Listening {
     this.patternsOf = deliveryPatternsOf(plan, this.codec);
     this.patterns = [...new Set(this.patternsOf.flat())];
     const sessions = plan.entries.map(({ run: { session } }) =>
-      session === undefined ? undefined : callsOf(stepsIn(session)).map(({ step }) => step),
+      session === undefined ? undefined : listCalls(stepsIn(session)).map(({ step }) => step),
     );
     this.moving = populations.map(
       ({ othersMove }, entry) =>
@@ -102,11 +97,13 @@ export class Receiver implements Listening {
     this.callPayloads = sessions.map((steps) =>
       steps?.map((step) =>
         step.kind === 'call' && step.reply === 'callback'
-          ? payloadPicker(sizesOfStep(step), plan.seed)
+          ? createPayloadPicker(sizesOfStep(step), plan.seed)
           : undefined,
       ),
     );
-    this.payloads = plan.entries.map(({ payload }) => payloadPicker(payload.sizes, plan.seed));
+    this.payloads = plan.entries.map(({ payload }) =>
+      createPayloadPicker(payload.sizes, plan.seed),
+    );
     this.streams = plan.entries.map((entry) => entry.run.streams);
     const follower = context.streams;
     const ownStreams =
@@ -114,7 +111,7 @@ export class Receiver implements Listening {
       sessions.some((steps) => steps?.some(({ kind }) => kind === 'stream'));
     if (follower !== undefined && ownStreams) this.ownItems = new OwnItems(plan.protocol, follower);
     const { worker = 0 } = context;
-    if (haveOwnClocks(plan)) {
+    if (hasSeveralClocks(plan)) {
       const own = agentOfWorker(plan, worker);
       this.otherAgent = plan.workers.map((_, other) => {
         const agent = agentOfWorker(plan, other);
@@ -165,7 +162,6 @@ export class Receiver implements Listening {
     this.fresh.changed(change);
   }
 
-  /** Reports wrong callback names, each once. */
   reportWrongNames(): void {
     for (const pattern of this.patterns)
       for (const text of pattern.wrongNames?.() ?? []) this.recorder.error('other', text);
@@ -210,7 +206,6 @@ export class Receiver implements Listening {
       pattern.keepName?.(message);
     }
     const { invocation, completion, streamItem } = hubMessageType;
-    // Pings are not counted as messages.
     if (message.type === invocation) this.countPush(at, message.target);
     else if (message.type === completion || message.type === streamItem) this.countPush(at);
     this.context.other(at, message);
@@ -239,7 +234,7 @@ export class Receiver implements Listening {
       return;
     }
     // A source invented by a hub must not fill the tracker.
-    const entry = entryOfSource(this.populations, stamp.source);
+    const entry = entryIndexOfSource(this.populations, stamp.source);
     const population = this.populations[entry];
     const shape = this.streams[entry];
     let counted = step.entries[entry] ?? step;
@@ -298,7 +293,7 @@ export class Receiver implements Listening {
           ? this.bytesOfAnswer(entry, call, wireBytes)
           : (step.messageBytes ?? this.payloadOf(entry, index));
       const { reach } = this.context;
-      if (reach !== undefined && calls === undefined && reachesMany(population)) {
+      if (reach !== undefined && calls === undefined && hasManyReceivers(population)) {
         const tookUs = reach.arrived(stamp, nowUs - stamp.intendedUs);
         if (tookUs >= 0) counted.timeToAll.record(tookUs);
       }

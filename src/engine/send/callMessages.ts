@@ -1,19 +1,19 @@
 import type { Row } from '../../base/personalText';
-import { payloadPicker, type PayloadPicker } from '../../plan/draws';
+import { createPayloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
 import {
   argumentBytes,
-  namesBeyond,
+  nameLengthExcess,
   placeholdersIn,
   rowPlaceholders,
-  withRows,
-  type OwnArgument,
+  fillRowValues,
+  type CallArgument,
   type RowsOfMessage,
   mostSizesOfCall,
   sizedArguments,
-  withTexts,
+  mapTexts,
 } from '../../usecases/ownArguments';
-import { argumentsOfStep, type CountedStep, type Keep } from '../../usecases/sessionSteps';
+import { argumentsOfStep, type CountedStep, type KeepPaths } from '../../usecases/sessionSteps';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { MessageShape } from '../../wire/message/messageLayout';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../../wire/message/messageTemplate';
 import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { Stamp } from '../../wire/message/stamp';
-import { digitsOf, ownMessage } from './messageShape';
+import { decimalDigits, buildArguments } from './messageShape';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';
 import { compileJsonPath } from '../../usecases/jsonPath';
@@ -31,21 +31,19 @@ import { compileJsonPath } from '../../usecases/jsonPath';
 interface CallForm {
   readonly method: string;
   /** One list of arguments, or one per text size. */
-  readonly sized: readonly (readonly OwnArgument[])[];
+  readonly sized: readonly (readonly CallArgument[])[];
   /** Chooses one of `sized`, with its bytes. */
   readonly payload: PayloadPicker;
-  readonly namesBeyond: ReturnType<typeof namesBeyond>;
+  readonly namesBeyond: ReturnType<typeof nameLengthExcess>;
   /** Holds kept values: each message is encoded anew. */
   readonly takesKept: boolean;
-  /** Holds values of rows: each message is encoded anew. */
   readonly takesRows: boolean;
-  /** Needs a row of data. */
   readonly takesData: boolean;
   readonly opensStream: boolean;
   readonly isAnswered: boolean;
 }
 
-export interface Held {
+export interface SessionValues {
   kept: KeptValues | undefined;
   row: Row | undefined;
 }
@@ -72,8 +70,8 @@ export class CallMessages {
       }));
       return {
         method: step.kind === 'on' ? '' : step.method,
-        ...{ sized: sized.map(({ items: one }) => one), namesBeyond: namesBeyond(items) },
-        payload: payloadPicker(sizes, plan.seed),
+        ...{ sized: sized.map(({ items: one }) => one), namesBeyond: nameLengthExcess(items) },
+        payload: createPayloadPicker(sizes, plan.seed),
         takesKept: placeholdersIn(items).some(({ name }) => name === 'kept'),
         takesRows: rowPlaceholders(items).length > 0,
         takesData: rowPlaceholders(items).some(({ name }) => name === 'data'),
@@ -93,7 +91,7 @@ export class CallMessages {
     stamp: Stamp,
     receiver: Buffer | undefined,
     source: SenderFields,
-    { asks, session, unixMs }: { asks: boolean; session: Held; unixMs: number },
+    { asks, session, unixMs }: { asks: boolean; session: SessionValues; unixMs: number },
   ): string | undefined {
     const form = this.forms[call]!;
     const { payload } = form;
@@ -102,15 +100,15 @@ export class CallMessages {
     let template: MessageTemplate;
     if (form.takesKept || form.takesRows) {
       const filled = form.takesRows
-        ? withRows(written, this.rowsFor(source.index, form, session))
+        ? fillRowValues(written, this.rowsFor(source.index, form, session))
         : written;
-      const items = form.takesKept ? withKept(filled, session.kept ?? nothing) : filled;
+      const items = form.takesKept ? fillKeptValues(filled, session.kept ?? nothing) : filled;
       if (typeof items === 'string') return items;
       template = this.encoded(form, items, receiver, source, asks);
       this.payloadBytes = argumentBytes(items) + bytesBeyondEstimate(items, this.entry.files ?? {});
     } else {
       // Ids and group names are shorter than 256 bytes, indexes than 10 digits.
-      const sender = (source.id?.length ?? 0) * 10 + digitsOf(source.index);
+      const sender = (source.id?.length ?? 0) * 10 + decimalDigits(source.index);
       const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
       const key = (lengths * this.forms.length + call) * mostSizesOfCall + size;
       let known = this.templates.get(key);
@@ -123,14 +121,14 @@ export class CallMessages {
       this.payloadBytes += form.namesBeyond({
         receiver: receiver?.length ?? 0,
         sender: source.id?.length ?? 0,
-        senderIndex: digitsOf(source.index),
+        senderIndex: decimalDigits(source.index),
       });
     this.wireBytes = template.sendTo(connection, stamp, receiver, unixMs, source);
     return undefined;
   }
 
   /** A session takes one shared row, at its first call that needs one. */
-  private rowsFor(sender: number, { takesData }: CallForm, session: Held): RowsOfMessage {
+  private rowsFor(sender: number, { takesData }: CallForm, session: SessionValues): RowsOfMessage {
     if (!takesData) return this.dependencies.rows!.of(sender, false);
     const held = session.row;
     const rows = this.dependencies.rows!.of(sender, held === undefined);
@@ -140,14 +138,14 @@ export class CallMessages {
 
   private encoded(
     { method, opensStream, isAnswered }: CallForm,
-    items: readonly OwnArgument[],
+    items: readonly CallArgument[],
     receiver: Buffer | undefined,
     source: SenderFields,
     asks: boolean,
   ): MessageTemplate {
     const shape: MessageShape = {
       method,
-      arguments: ownMessage(items, this.entry, this.plan.seed),
+      arguments: buildArguments(items, this.entry, this.plan.seed),
       ...(opensStream ? { opens: { down: true, up: false } } : { answered: isAnswered || asks }),
     };
     const lengths = holeLengths(receiver, source);
@@ -158,15 +156,12 @@ export class CallMessages {
 
 const nothing: KeptValues = new Map();
 
-/** Values that sessions keep from answers for later calls. */
-
 /** In characters of JSON; each session holds its values. */
-export const longestKept = 65_536;
+export const maxKeptCharacters = 65_536;
 
-/** Undefined when the path finds nothing, or too much. */
 type Find = (answer: unknown) => unknown;
 
-export const keepers = (keep: Keep): readonly (readonly [name: string, find: Find])[] =>
+export const compileKeep = (keep: KeepPaths): readonly (readonly [name: string, find: Find])[] =>
   Object.entries(keep).map(([name, path]) => {
     const query = compileJsonPath(path);
     return [name, (answer) => bounded(firstOf(query, answer))];
@@ -192,7 +187,7 @@ function bounded(value: unknown): unknown {
     return value;
   // 64-bit numbers of MessagePack.
   if (typeof value === 'bigint') return String(value);
-  return asText(value).length <= longestKept ? value : undefined;
+  return asText(value).length <= maxKeptCharacters ? value : undefined;
 }
 
 const withBigInts = (_key: string, value: unknown): unknown =>
@@ -204,17 +199,17 @@ export type KeptValues = ReadonlyMap<string, unknown>;
  * Fills placeholders with kept values, or returns the name of one that is missing. A placeholder alone keeps the type
  * of its value.
  */
-export function withKept(
-  items: readonly OwnArgument[],
+export function fillKeptValues(
+  items: readonly CallArgument[],
   kept: KeptValues,
-): readonly OwnArgument[] | string {
+): readonly CallArgument[] | string {
   let missing: string | undefined;
   const valueOf = (key: string): unknown => {
     const value = kept.get(key);
     if (value === undefined) missing ??= key;
     return value;
   };
-  const all = withTexts(items, ({ parts: written }) => {
+  const all = mapTexts(items, ({ parts: written }) => {
     const [first, more] = written;
     if (more === undefined && typeof first === 'object' && first.name === 'kept')
       return literal(valueOf(first.key));
@@ -230,7 +225,7 @@ const asText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value, withBigInts);
 
 /** Braces in a value are no placeholders. */
-function literal(value: unknown): OwnArgument {
+function literal(value: unknown): CallArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value)) return { kind: 'list', items: value.map(literal) };
   if (value instanceof Uint8Array)
@@ -244,7 +239,7 @@ function literal(value: unknown): OwnArgument {
 }
 
 /** Without `equals`: whether the value is neither missing, empty, false, 0 nor null. */
-export function isAsAsked(
+export function matchesCondition(
   value: unknown,
   equals: string | number | boolean | null | undefined,
 ): boolean {

@@ -1,6 +1,5 @@
 export interface Due {
   wakeUs: number;
-  /** Index in the heap; −1 outside. */
   heapAt: number;
 }
 
@@ -70,7 +69,6 @@ export class DueHeap<One extends Due> {
   }
 }
 
-/** Node of a {@link DueQueue}. */
 export interface Queued<One> {
   nextUs: number;
   previous: One | undefined;

@@ -7,13 +7,13 @@ import type { EntryRecorder, Recorder, StepRecorder } from '../recorder';
 import type { MessageRows } from './messageShape';
 import type { Preparation } from '../prepare/preparation';
 import type { SharedMembers } from '../prepare/sharedMembers';
-import type { MembersElsewhere } from '../prepare/membersElsewhere';
-import type { SharedReach } from '../prepare/sharedReach';
+import type { RemoteMembers } from '../prepare/remoteMembers';
+import type { TimeToAllTracker } from '../prepare/timeToAllTracker';
 import type { Random } from '../../base/random';
 import {
   Activity,
   drawnTiming,
-  drawsOf,
+  createDraw,
   evenTiming,
   jitterTiming,
   DrawnPace,
@@ -22,7 +22,7 @@ import {
 } from '../../plan/pace';
 import { intervalSeed, randomFor } from '../../plan/draws';
 import type { Plan, PlanEntry, PlanStep } from '../../plan/plan';
-import { ranksOf, sendersOf, type Population } from '../../plan/population';
+import { senderRanksOfWorker, senderCount, type Population } from '../../plan/population';
 
 /** The current message; reused for the next one. */
 export interface ReceivedMessage {
@@ -38,9 +38,8 @@ export interface ReceivedMessage {
 }
 
 /** False when the connection has no streams of the user's own. */
-export type TakeItem = (at: ReceivedMessage, call: number, payloadBytes: number) => boolean;
+export type ItemHandler = (at: ReceivedMessage, call: number, payloadBytes: number) => boolean;
 
-/** Loaded only for plans with sessions. */
 export interface SessionParts {
   readonly SessionSender: new (...parts: SenderParts) => EntrySender;
   readonly ReplaySender: new (...parts: SenderParts) => EntrySender;
@@ -48,28 +47,24 @@ export interface SessionParts {
 
 /** Connection indexes are those of the whole run. */
 export interface SenderDependencies {
-  readonly reach?: SharedReach | undefined;
+  readonly reach?: TimeToAllTracker | undefined;
   readonly members: Pick<SharedMembers, 'version' | 'isOpen' | 'count' | 'idOf'> &
     Partial<Pick<SharedMembers, 'move' | 'counting' | 'missing' | 'wasMember' | 'came'>>;
   readonly sessions?: SessionParts | undefined;
-  readonly elsewhere?: Pick<MembersElsewhere, 'placeOf' | 'sent'> | undefined;
-  /** Undefined when it is not open. */
+  readonly elsewhere?: Pick<RemoteMembers, 'placeOf' | 'sent'> | undefined;
   readonly connection: (index: number) => HubConnection | undefined;
   /** Whether it is closed on purpose and will come back. */
   readonly isExchanged?: (index: number) => boolean;
   /** WebSocket frames; false: bare hub messages in HTTP bodies. */
   readonly framed: boolean;
-  /** Absent: the codec of the plan's protocol. */
   readonly codec?: HubCodec;
   /** An official client encodes the messages. */
   readonly takesMessages?: boolean;
-  /** Absent where the target is a hub. */
   readonly rest?: RestCalls;
   /** Server connection to the service. */
   readonly persistent?: WeakServerConnection;
   /** Absent where there are no rows. */
   readonly rows?: MessageRows | undefined;
-  /** Absent where no connection moves between groups. */
   readonly invoke?: Preparation['invoke'];
   readonly nowUs: () => number;
   /** Counts errors and deliveries without a stamp. */
@@ -78,7 +73,7 @@ export interface SenderDependencies {
 }
 
 /** Whether messages due there are skipped: it is not connected, and not closed on purpose. */
-export const isMissing = (
+export const isSkippedSender = (
   { connection, isExchanged }: Pick<SenderDependencies, 'connection' | 'isExchanged'>,
   sender: number,
 ): boolean => connection(sender) === undefined && isExchanged?.(sender) !== true;
@@ -98,7 +93,7 @@ export interface StepPacing {
 }
 
 /** Most messages in one go, so that a backlog does not starve receiving. */
-export const burst = 256;
+export const maxBurst = 256;
 /** How long a backlog is worked off after the step; the rest counts as offered, not sent. */
 export const graceUs = 1_000_000;
 
@@ -124,23 +119,20 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   /** `startUs`: begin of the warm-up. */
   abstract begin(step: PlanStep, startUs: number, recorder: StepRecorder): void;
   protected abstract readonly dueUs: number;
-  /** Sends the next one, which is due. */
   protected abstract sendDue(step: Step, dueUs: number, nowUs: number, unixMs: number): void;
   /** @param isCut some due messages were never sent */
   protected abstract endStep(step: Step, isCut: boolean): void;
   lost?(index: number): void;
   arrived?(index: number, source: number, sequence: number): void;
   /** False when the stream belongs to another entry. */
-  itemCame?(...item: Parameters<TakeItem>): boolean;
+  itemCame?(...item: Parameters<ItemHandler>): boolean;
   /**
    * A completion or callback of a session's call was counted. Returns the callback's method if the connection has no
    * session of this entry.
    */
   answered?(at: ReceivedMessage, call: number, sequence: number): string | undefined;
-  /** A callback of another entry's call. */
   calledBack?(at: ReceivedMessage, method: string): void;
   called?(at: ReceivedMessage, message: Invocation): void;
-  /** An item of a stream that is not measured. */
   streamed?(at: ReceivedMessage, message: StreamItem): void;
   /** False when the invocation belongs to another entry. */
   completed?(connection: HubConnection, message: Completion, nowUs: number): boolean;
@@ -158,7 +150,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   pump(): 'idle' | 'more' | 'done' {
     const unixMs = Date.now();
     let nowUs = this.dependencies.nowUs();
-    for (let count = 0; count < burst; count++) {
+    for (let count = 0; count < maxBurst; count++) {
       const { step } = this;
       if (step === undefined) return 'idle';
       const { dueUs } = this;
@@ -175,7 +167,6 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     return 'more';
   }
 
-  /** Whether due messages cannot leave yet. */
   protected get mustWait(): boolean {
     return false;
   }
@@ -191,20 +182,19 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
   }
 
   protected isMissing(sender: number): boolean {
-    return isMissing(this.dependencies, sender);
+    return isSkippedSender(this.dependencies, sender);
   }
 
   pacing(step: PlanStep): StepPacing {
     const { plan, worker } = this;
     const { senderOrder } = this.population;
     const intervalUs = (step.intervalsMs?.[this.position] ?? this.entry.intervalMs) * 1000;
-    const senders = sendersOf(step, this.position);
-    const ranks = ranksOf(senderOrder, senders, worker, plan.workers.length);
+    const senders = senderCount(step, this.position);
+    const ranks = senderRanksOfWorker(senderOrder, senders, worker, plan.workers.length);
     const pace = this.drawnPace(step, ranks, intervalUs) ?? new Pace(ranks, senders, intervalUs);
     return { pace, senders: ranks.map((rank) => senderOrder[rank]!) };
   }
 
-  /** For uneven intervals and varying numbers of senders. */
   private drawnPace(step: PlanStep, ranks: Uint32Array, intervalUs: number): Pacing | undefined {
     const { plan, position, entry } = this;
     const closed = plan.pacing === 'closed';
@@ -214,7 +204,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
       entry.intervals ??
       (arrivals === 'poisson' ? ({ distribution: 'exponential', spread: 1 } as const) : undefined);
     if (!closed && (intervals ?? arrivals ?? stages) === undefined) return undefined;
-    const draw = drawsOf(intervalSeed(plan, position, step.index));
+    const draw = createDraw(intervalSeed(plan, position, step.index));
     const timing =
       intervals !== undefined
         ? drawnTiming(intervalUs, intervals, draw)
@@ -223,7 +213,7 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
           : closed
             ? drawnTiming(intervalUs, { distribution: 'uniform', spread: 0 }, draw)
             : evenTiming(intervalUs);
-    const share = senders === 0 ? 0 : sendersOf(step, position) / senders;
+    const share = senders === 0 ? 0 : senderCount(step, position) / senders;
     const activity = stages && new Activity(stages, warmupMs * 1000, share);
     return new DrawnPace({ ranks, timing, activity, closed });
   }

@@ -5,7 +5,7 @@ import {
   type StepWindow,
 } from './entrySender';
 import type { Plan, PlanStep } from '../../plan/plan';
-import { type Population, silentUpTo } from '../../plan/population';
+import { type Population, nonSendersUpTo } from '../../plan/population';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation, StreamItem } from '../../wire/message/hubMessage';
 import { MessageSender } from './messageSender';
@@ -59,7 +59,6 @@ export class EntrySenders {
     return nextUs;
   }
 
-  /** `done` once all senders are. */
   pump(): 'idle' | 'more' | 'done' {
     const { senders } = this;
     let state: 'idle' | 'done' = 'idle';
@@ -79,7 +78,6 @@ export class EntrySenders {
     for (const sender of this.senders) sender.lost?.(index);
   }
 
-  /** @param source counted within the entry */
   arrived(position: number, index: number, source: number, sequence: number): void {
     const sender = this.senders.find((one) => one.position === position);
     sender?.arrived?.(index, source, sequence);
@@ -131,7 +129,7 @@ export class GroupMover extends EntrySender<MoverStep> {
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
-    const all = [...silentUpTo(this.plan, this.populations, step.index)];
+    const all = [...nonSendersUpTo(this.plan, this.populations, step.index)];
     const workers = this.plan.workers.length;
     const ranks = all.flatMap((index, rank) => (index % workers === this.worker ? [rank] : []));
     const intervalUs = this.entry.moveIntervalMs! * 1000;

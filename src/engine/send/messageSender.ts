@@ -1,7 +1,7 @@
-import { digitsOf, messageMaker, type MessageMaker, RowTemplates } from './messageShape';
+import { decimalDigits, createMessageMaker, type MessageMaker, RowTemplates } from './messageShape';
 import { PairTable } from '../../measure/sequence';
-import { agentOfWorker, agentsOf, connectionsOfAgent, type PlanStep } from '../../plan/plan';
-import { payloadPicker, type PayloadPicker } from '../../plan/draws';
+import { agentOfWorker, agentCount, connectionsOfAgent, type PlanStep } from '../../plan/plan';
+import { createPayloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecForProtocol } from '../../wire/connect/codecOf';
@@ -17,9 +17,9 @@ import type { WeakServerConnection, SendAudience } from '../../wire/service/pers
 import { emptyStamp } from '../../wire/message/stamp';
 import { firstMessageAckId } from '../../wire/message/messageLayout';
 import type { StepRecorder } from '../recorder';
-import { reachesMany } from '../../plan/population';
-import type { SharedReach } from '../prepare/sharedReach';
-import { namesBeyond, ownArguments } from '../../usecases/ownArguments';
+import { hasManyReceivers } from '../../plan/population';
+import type { TimeToAllTracker } from '../prepare/timeToAllTracker';
+import { nameLengthExcess, parseArguments } from '../../usecases/ownArguments';
 import {
   EntrySender,
   graceUs,
@@ -28,13 +28,11 @@ import {
   type StepWindow,
 } from './entrySender';
 
-/** Source, receiver and expected deliveries of a message. */
 interface Aim {
   source: number;
   /** Second part of the sequence key: the receiver, where it varies. */
   stream: number;
   receiver: Buffer | undefined;
-  /** The connection addressed, if it is one. */
   target: number;
   receivers: number;
   /** Index over all entries; −1 where no other agent has members. */
@@ -45,7 +43,6 @@ type ActiveStep = StepWindow & StepPacing;
 
 /** Encodes each message once; allocates nothing per message. */
 export class MessageSender extends EntrySender<ActiveStep> {
-  /** By everything that changes a message's length. */
   private templates = new Map<number, MessageTemplate | MessageValue>();
   private readonly rowTemplates: RowTemplates | undefined;
   private readonly maker: MessageMaker | undefined;
@@ -66,17 +63,15 @@ export class MessageSender extends EntrySender<ActiveStep> {
   private readonly origin = { index: 0, id: undefined as Buffer | undefined, ackId: 0 };
   private seenVersion = -1;
 
-  /** Of the step; absent: those of the plan. */
   private messageBytes: number | undefined;
 
   /** By connection: completions requested so far. */
   private readonly asked: Uint32Array;
-  /** Messages may hold the sender's id or index. */
   private readonly namesSender: boolean;
-  private readonly namesBeyond: ReturnType<typeof namesBeyond>;
+  private readonly namesBeyond: ReturnType<typeof nameLengthExcess>;
   private readonly rest: RestCalls | undefined;
   private readonly persistent: WeakServerConnection | undefined;
-  private readonly reach: SharedReach | undefined;
+  private readonly reach: TimeToAllTracker | undefined;
   private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
   /** Index of the step's counts in {@link elsewhere}. */
   private place = 0;
@@ -90,18 +85,19 @@ export class MessageSender extends EntrySender<ActiveStep> {
     this.persistent = via === 'persistent' ? dependencies.persistent : undefined;
     if (via !== undefined && (this.rest ?? this.persistent) === undefined)
       throw new Error(`${entry.useCase} needs a service to call`);
-    this.reach = reachesMany(this.population) ? dependencies.reach : undefined;
-    this.elsewhere = reachesMany(this.population) ? dependencies.elsewhere : undefined;
-    if (entry.targets === 'random' && agentsOf(plan) > 1)
+    this.reach = hasManyReceivers(this.population) ? dependencies.reach : undefined;
+    this.elsewhere = hasManyReceivers(this.population) ? dependencies.elsewhere : undefined;
+    if (entry.targets === 'random' && agentCount(plan) > 1)
       this.ownAgent = connectionsOfAgent(plan, agentOfWorker(plan, this.worker));
-    this.payload = payloadPicker(entry.payload.sizes, plan.seed);
-    this.maker = messageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
+    this.payload = createPayloadPicker(entry.payload.sizes, plan.seed);
+    this.maker = createMessageMaker(plan, entry, Math.max(0, ...this.payload.sizes));
     if (this.maker !== undefined && this.maker.rowNames.size > 0)
       this.rowTemplates = new RowTemplates(this.maker, dependencies.rows!);
     this.stamp.runId = plan.runId;
     this.asked = new Uint32Array(plan.connections);
     this.namesSender = ownCall !== undefined;
-    if (ownCall !== undefined) this.namesBeyond = namesBeyond(ownArguments(ownCall.arguments));
+    if (ownCall !== undefined)
+      this.namesBeyond = nameLengthExcess(parseArguments(ownCall.arguments));
   }
 
   begin(step: PlanStep, startUs: number, recorder: StepRecorder): void {
@@ -193,7 +189,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
       recorder.payloadBytesIn += this.namesBeyond({
         receiver: aim.receiver?.length ?? 0,
         sender: origin.id?.length ?? 0,
-        senderIndex: digitsOf(sender),
+        senderIndex: decimalDigits(sender),
       });
     recorder.wireBytesIn += template.wireBytes;
   }
@@ -302,7 +298,7 @@ export class MessageSender extends EntrySender<ActiveStep> {
     const { receiver } = this.aim;
     if (maker === undefined) throw new Error('a use case without a message sends nothing');
     // Ids and group names are shorter than 256 bytes, indexes than 10 digits.
-    const sender = namesSender ? (origin.id?.length ?? 0) * 10 + digitsOf(origin.index) : 0;
+    const sender = namesSender ? (origin.id?.length ?? 0) * 10 + decimalDigits(origin.index) : 0;
     const lengths = (sender * 256 + (receiver?.length ?? 0)) * 2 + (asks ? 1 : 0);
     const key = lengths * this.payload.sizes.length + size;
     let template = this.templates.get(key);

@@ -1,14 +1,14 @@
 import type { MessageArgument, NumberHole, TextPart } from '../../base/message';
 import { randomFor } from '../../plan/draws';
-import { type Plan, type PlanEntry, type PlanPayload, agentsOf } from '../../plan/plan';
+import { type Plan, type PlanEntry, type PlanPayload, agentCount } from '../../plan/plan';
 import type { Row, RowName } from '../../base/personalText';
 import {
   argumentBytes,
   numberPlaceholders,
-  ownArguments,
+  parseArguments,
   rowPlaceholders,
-  withRows,
-  type OwnArgument,
+  fillRowValues,
+  type CallArgument,
   type Placeholder,
   type RowsOfMessage,
 } from '../../usecases/ownArguments';
@@ -26,13 +26,12 @@ export interface MessageMaker {
   /** @param asks requests a completion that is not counted */
   shape(sizeBytes: number, asks: boolean, rows?: RowsOfMessage): MessageShape;
   readonly rowNames: ReadonlySet<RowName>;
-  /** Row values beyond what the estimate assumes. */
   bytesBeyond(rows: RowsOfMessage): number;
   /** Each sender's first message requests a completion, since errors are reported only that way. */
   readonly firstAsks: boolean;
 }
 
-export function messageMaker(
+export function createMessageMaker(
   { dialect, seed }: Pick<Plan, 'dialect' | 'seed'>,
   entry: PlanEntry,
   largest: number,
@@ -40,23 +39,24 @@ export function messageMaker(
   const { message, ownCall, audience } = entry.run;
   if (ownCall !== undefined) {
     const { method, reply } = ownCall;
-    const written = ownArguments(ownCall.arguments);
+    const written = parseArguments(ownCall.arguments);
     const rowNames = new Set(rowPlaceholders(written).map(({ name }) => name));
-    const args = rowNames.size === 0 ? ownMessage(written, entry, seed) : [];
+    const args = rowNames.size === 0 ? buildArguments(written, entry, seed) : [];
     const answered = reply === 'completion';
     return {
       shape: (_size, asks, rows) => ({
         method,
-        arguments: rows === undefined ? args : ownMessage(withRows(written, rows), entry, seed),
+        arguments:
+          rows === undefined ? args : buildArguments(fillRowValues(written, rows), entry, seed),
         answered: answered || asks,
       }),
       firstAsks: !answered,
       rowNames,
-      bytesBeyond: (rows) => argumentBytes(withRows(written, rows)) - argumentBytes(written),
+      bytesBeyond: (rows) => argumentBytes(fillRowValues(written, rows)) - argumentBytes(written),
     };
   }
   if (message === undefined) return undefined;
-  const letters = payloadBytes(entry.payload, seed, largest);
+  const letters = generatePayload(entry.payload, seed, largest);
   const binary = entry.payload.content === 'binary';
   return {
     firstAsks: true,
@@ -65,7 +65,7 @@ export function messageMaker(
     shape: (sizeBytes, asks) => {
       const { method, receiverKey, measureMethod } = message;
       const content = {
-        blob: textOfLength(letters, sizeBytes),
+        blob: textOfBytes(letters, sizeBytes),
         binary,
         ...(receiverKey !== undefined && { receiverKey }),
         toGroup: audience === 'group',
@@ -79,15 +79,15 @@ export function messageMaker(
 }
 
 /** Fills placeholders, except those that change with each message. */
-export function ownMessage(
-  items: readonly OwnArgument[],
+export function buildArguments(
+  items: readonly CallArgument[],
   entry: PlanEntry,
   seed: number,
 ): MessageArgument[] {
   // The first random text with room for it carries the stamp.
   let stamped = false;
   const random = (bytes: number): TextPart[] => {
-    const letters = payloadBytes({ content: 'random' }, seed, bytes).toString('latin1');
+    const letters = generatePayload({ content: 'random' }, seed, bytes).toString('latin1');
     const carries = !stamped && bytes >= stampLength;
     stamped ||= carries;
     return carries ? [{ hole: 'stamp' }, letters.slice(stampLength)] : [letters];
@@ -111,7 +111,7 @@ export function ownMessage(
         return [{ hole: placeholder.name }];
     }
   };
-  const argument = (item: OwnArgument): MessageArgument => {
+  const argument = (item: CallArgument): MessageArgument => {
     switch (item.kind) {
       case 'value':
         return item;
@@ -150,7 +150,7 @@ const words =
   );
 
 /** At least `length` bytes of UTF-8: random letters, words, or a file's content repeated. */
-export function payloadBytes(
+export function generatePayload(
   { content, text }: Pick<PlanPayload, 'content' | 'text'>,
   seed: number,
   length: number,
@@ -178,7 +178,7 @@ function repeated(content: Buffer, length: number): Buffer {
 }
 
 /** The first `length` bytes; blanks replace a character that would be cut. */
-export function textOfLength(bytes: Buffer, length: number): string {
+export function textOfBytes(bytes: Buffer, length: number): string {
   let end = length;
   // UTF-8 continuation bytes are 10xxxxxx.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
@@ -186,14 +186,14 @@ export function textOfLength(bytes: Buffer, length: number): string {
 }
 
 /** Allocates nothing. */
-export function digitsOf(value: number): number {
+export function decimalDigits(value: number): number {
   let digits = 1;
   for (let left = value; left >= 10; left = Math.floor(left / 10)) digits += 1;
   return digits;
 }
 
 /** Counter of the rows taken, shared by an agent's workers. */
-export const rowMemory = (): SharedArrayBuffer => new SharedArrayBuffer(4);
+export const createRowCounter = (): SharedArrayBuffer => new SharedArrayBuffer(4);
 
 /** Row values for messages: of the sender, or the next row where calls share them. */
 export class MessageRows {
@@ -208,10 +208,10 @@ export class MessageRows {
     data: DataRows | undefined,
     plan: Pick<Plan, 'agents'>,
     agent: number,
-    memory: SharedArrayBuffer = rowMemory(),
+    memory: SharedArrayBuffer = createRowCounter(),
   ) {
     this.areShared = data?.shared === true;
-    this.shared = data?.shared === true ? ofAgent(data.rows, agent, agentsOf(plan)) : [];
+    this.shared = data?.shared === true ? ofAgent(data.rows, agent, agentCount(plan)) : [];
     this.taken = new Uint32Array(memory);
   }
 
@@ -263,7 +263,6 @@ export class RowTemplates {
     this.areShared = source.areShared && maker.rowNames.has('data');
   }
 
-  /** For the sender's next message. */
   of(sender: number): Templates {
     // Renewed tokens may be part of messages.
     if (this.source.renewals !== this.renewals) this.forget();

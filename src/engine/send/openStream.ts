@@ -64,7 +64,6 @@ export class OpenStream implements Queued<OpenStream> {
     this.isAnswered = false;
   }
 
-  /** Whether items are still due; of a download only the wanted ones. */
   get isExpecting(): boolean {
     return this.position < (this.shape.direction === 'download' ? this.wanted : this.items);
   }
@@ -184,17 +183,16 @@ type Deliveries = Pick<Recorder, 'delivered'>;
 const idStep = 2 ** Math.ceil(Math.log2(mostOpenStreams));
 
 /** Number of a call id; −1 when it is none of ours. */
-export function callNumber(invocationId: string): number {
+export function streamCallNumber(invocationId: string): number {
   if (invocationId.length !== streamIdLength) return -1;
-  return callNumberAt(Buffer.from(invocationId, 'latin1'), 0);
+  return streamCallNumberAt(Buffer.from(invocationId, 'latin1'), 0);
 }
 
-/** The same for an id inside a message. */
-export function callNumberAt(buffer: Buffer, at: number): number {
+export function streamCallNumberAt(buffer: Buffer, at: number): number {
   return buffer[at] === letter.call ? readHex(buffer, at + 1, streamIdLength - 1) : -1;
 }
 
-export class PlacesOfSender {
+export class StreamSlots {
   readonly all: OpenStream[] = [];
   private readonly free: OpenStream[] = [];
 
@@ -217,7 +215,6 @@ export class PlacesOfSender {
     this.free.push(stream);
   }
 
-  /** Slot of a call number. */
   of(id: number): OpenStream | undefined {
     return this.all[id % idStep];
   }

@@ -53,14 +53,12 @@ export class PacingLoop {
   private running = false;
   private dueUs = 0;
   private armedUs = Infinity;
-  /** When something was last due. */
   private workedUs = -Infinity;
   /** Until then it works only after input. */
   private restUntilUs = 0;
 
   /** Since when the loop turns without waiting for input; undefined while it waits. */
   private busySinceUs: number | undefined;
-  /** The previous such time. */
   private before = { sinceUs: -Infinity, untilUs: -Infinity };
 
   private driven = nothing;
@@ -78,7 +76,6 @@ export class PacingLoop {
     this.cancel();
   }
 
-  /** Call when something may be due earlier than before. */
   rescheduled(): void {
     if (this.running && this.driven.nextUs < this.armedUs) this.sleep();
   }
@@ -221,7 +218,6 @@ export class SelfCheck {
     this.turnUs = us;
   }
 
-  /** Longest time input may have waited since the last call. */
   takeReadGapUs(): number {
     const us = this.readGapUs;
     this.readGapUs = 0;

@@ -1,15 +1,15 @@
 import {
   noStamp,
-  replayBeginUs,
+  replayStartUs,
   replayFlag,
-  uncounted,
+  uncountedFlags,
   type ReplayTracks,
   type PlanStep,
 } from '../../plan/plan';
-import { ranksOf, sendersOf } from '../../plan/population';
+import { senderRanksOfWorker, senderCount } from '../../plan/population';
 import { isHubProtocol } from '../../base/message';
 import { PairTable } from '../../measure/sequence';
-import { callsOf, stepsIn } from '../../usecases/sessionSteps';
+import { listCalls, stepsIn } from '../../usecases/sessionSteps';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, StreamItem } from '../../wire/message/hubMessage';
@@ -21,7 +21,7 @@ import type { CallRecorder, StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueQueues';
 import { EntrySender, type ReceivedMessage, type SenderParts } from './entrySender';
 import type { SessionStepWindow } from './session';
-import { callOfStamp } from './sessionCalls';
+import { callNumberOfStamp } from './sessionCalls';
 
 /** A Web PubSub message that asks for an acknowledgement, whose id carries no stamp. */
 interface Asked {
@@ -31,7 +31,6 @@ interface Asked {
   readonly sentUs: number;
   /** Whether its acknowledgement counts as expected. */
   readonly isExpected: boolean;
-  /** Recorded as refused. */
   readonly wasRefused: boolean;
 }
 
@@ -42,7 +41,6 @@ class ReplayedClient implements Due {
   heapAt = -1;
   /** A replay does not go on over a new connection. */
   connection: HubConnection | undefined;
-  /** Streams to be cancelled later, by opening operation. */
   streams: Map<number, Stamp> | undefined;
   /** Calls recorded with an error, by call and sequence. */
   refused: Set<string> | undefined;
@@ -66,7 +64,6 @@ export class ReplaySender extends EntrySender<ReplayStep> {
   /** By call: the name under which its items are counted. */
   private readonly itemNames: readonly (string | undefined)[];
   private readonly heap = new DueHeap<ReplayedClient>();
-  /** Of the latest step, by connection. */
   private readonly clients = new Map<number, ReplayedClient>();
   private window: ReplayStep | undefined;
   /** By connection and acknowledgement id; of this step and the one before. */
@@ -80,7 +77,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     this.tracks = entry.tracks!;
     this.codec = codecForProtocol(plan.protocol);
     this.isPubSub = !isHubProtocol(plan.protocol);
-    const steps = callsOf(stepsIn(entry.run.session!)).map(({ step }) => step);
+    const steps = listCalls(stepsIn(entry.run.session!)).map(({ step }) => step);
     this.itemNames = this.tracks.itemsOf.map((number) => {
       const step = steps[number];
       return step?.kind === 'on' ? step.event : undefined;
@@ -96,12 +93,17 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     this.step = this.window = { ...window, calls: counted.calls! };
     for (const asked of this.asked.values())
       for (const [id, one] of asked) if (one.step < step.index - 1) asked.delete(id);
-    const ranks = ranksOf(senderOrder, sendersOf(step, position), worker, plan.workers.length);
+    const ranks = senderRanksOfWorker(
+      senderOrder,
+      senderCount(step, position),
+      worker,
+      plan.workers.length,
+    );
     for (const rank of ranks) {
       const sender = senderOrder[rank]!;
       const track = sender % tracks.clients;
       const [at, end] = [tracks.first[track]!, tracks.first[track + 1]!];
-      const beginUs = startUs + replayBeginUs(tracks, sender, plan.connections);
+      const beginUs = startUs + replayStartUs(tracks, sender, plan.connections);
       const client = new ReplayedClient(sender, beginUs, at, end);
       client.connection = this.dependencies.connection(sender);
       if (client.connection === undefined) {
@@ -149,7 +151,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     const { calls, measureUs, endUs } = this.window!;
     const { dueUs, flags, call } = this.tracks;
     for (let next = at; next < end && beginUs + dueUs[next]! < endUs; next++)
-      if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & uncounted) === 0)
+      if (beginUs + dueUs[next]! >= measureUs && (flags[next]! & uncountedFlags) === 0)
         calls[call[next]!]![as] += 1;
   }
 
@@ -197,7 +199,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
     const number = tracks.call[at]!;
     const flags = tracks.flags[at]!;
     const of = tracks.of[at]!;
-    if ((flags & uncounted) !== 0) {
+    if ((flags & uncountedFlags) !== 0) {
       const opened = (flags & replayFlag.ends) !== 0 ? stamp : client.streams?.get(of);
       if (opened !== undefined) this.write(at, connection, opened, unixMs);
       return;
@@ -294,7 +296,7 @@ export class ReplaySender extends EntrySender<ReplayStep> {
   }
 
   private callOf(invocationId: string, index: number): number | undefined {
-    return callOfStamp(invocationId, index, this.plan, this.population, this.read);
+    return callNumberOfStamp(invocationId, index, this.plan, this.population, this.read);
   }
 
   override lost(index: number): void {

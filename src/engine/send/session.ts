@@ -1,12 +1,12 @@
 import type { Row } from '../../base/personalText';
 import { closeMarginUs } from '../../base/message';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import type { CallRecorder, Push } from '../recorder';
+import type { CallRecorder, PushedMessage } from '../recorder';
 import type { Draw } from '../../plan/pace';
 import type { Instruction, SessionProgram } from '../../plan/sessionProgram';
 import { DueQueue, type Due, type Queued } from './dueQueues';
 import type { StepWindow, SenderDependencies } from './entrySender';
-import { isAsAsked } from './callMessages';
+import { matchesCondition } from './callMessages';
 import type { Population } from '../../plan/population';
 
 /** Bound of the draws of one session. */
@@ -19,12 +19,11 @@ export interface SessionStepWindow extends StepWindow {
 }
 
 /** `push`: how it was counted, until a session waits for it. */
-export interface Heard {
+export interface ReceivedEvent {
   readonly args: readonly unknown[] | undefined;
-  readonly push?: Push | undefined;
+  readonly push?: PushedMessage | undefined;
 }
 
-/** Runs the sessions of one sender, one after the other. */
 export class Session implements Due, Queued<Session> {
   /**
    * `due`: the next call has a time; `ready`: goes on at once; `waiting`: for a completion, the end of a stream, or
@@ -34,7 +33,6 @@ export class Session implements Due, Queued<Session> {
   connection: HubConnection | undefined;
   window!: SessionStepWindow;
   number = 0;
-  /** Due time of the session. */
   begunUs = 0;
   /** It began late because of the one before. */
   wasDelayed = false;
@@ -56,7 +54,6 @@ export class Session implements Due, Queued<Session> {
   nextUs = 0;
   items = 0;
   streamId = -1;
-  /** Counts as a member of its group. */
   isInside = false;
   /** Its connection has joined the group. */
   hasJoined = false;
@@ -66,7 +63,7 @@ export class Session implements Due, Queued<Session> {
   leavesUs = 0;
   events = 0;
   /** Latest of each event; arguments only where values are kept. */
-  heard: Heard[] | undefined;
+  heard: ReceivedEvent[] | undefined;
   kept: Map<string, unknown> | undefined;
   row: Row | undefined;
   readonly rounds: Int32Array;
@@ -75,9 +72,7 @@ export class Session implements Due, Queued<Session> {
   readonly roundsOwnUs: Float64Array;
   /** Due times of sessions waiting for this one to end. */
   readonly delayed: number[] = [];
-  /** Index in the heap; −1 outside. */
   heapAt = -1;
-  /** In the queue of its timeout. */
   previous: Session | undefined;
   next: Session | undefined;
   queue: WaitingQueue | undefined;
@@ -92,7 +87,6 @@ export class Session implements Due, Queued<Session> {
   }
 }
 
-/** Sessions with the same timeout. */
 export class WaitingQueue extends DueQueue<Session> {
   constructor(readonly withinUs: number) {
     super();
@@ -109,8 +103,7 @@ export function countBrokenOff(
   calls[number]!.brokenOff += 1;
 }
 
-/** Executes an instruction other than a call. */
-export function follow(session: Session, instruction: Instruction, draw: Draw): void {
+export function runInstruction(session: Session, instruction: Instruction, draw: Draw): void {
   switch (instruction.do) {
     case 'call':
       return;
@@ -146,7 +139,7 @@ export function follow(session: Session, instruction: Instruction, draw: Draw): 
     }
     case 'test': {
       const { name, equals, otherwise } = instruction;
-      if (isAsAsked(session.kept?.get(name), equals)) break;
+      if (matchesCondition(session.kept?.get(name), equals)) break;
       session.at = otherwise;
       return;
     }
@@ -165,15 +158,13 @@ function nextDraw(session: Session, draw: Draw): number {
 const taken = (us: readonly number[], session: Session, draw: Draw): number =>
   us.length === 1 ? us[0]! : us[Math.floor(nextDraw(session, draw) * us.length)]!;
 
-/** When sessions count as members of their groups. */
-
 /** Poll interval while a session waits for pending messages before it leaves. */
 const lookUs = 10_000;
 /** A session stops counting as a member that share of its stay before it leaves, at most a second. */
 const marginShare = 0.25;
 
 /** A session about to leave counts as outside: messages then in flight may or may not arrive. */
-export class GroupStays {
+export class GroupPresence {
   private readonly leaving: LeavingAhead;
 
   constructor(

@@ -3,11 +3,11 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import type { Population } from '../../plan/population';
 import {
   audienceOfStep,
-  callsOf,
-  isOnlyHeard,
+  listCalls,
+  isListenOnly,
   mostEvents,
   namesGroup,
-  sparesCaller,
+  excludesCaller,
   type CallAudience,
   type CountedStep,
   type SessionStep,
@@ -16,15 +16,15 @@ import type { HubConnection } from '../../wire/hub/clientConnection';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { streamIdLength } from '../../wire/message/messageLayout';
 import { emptyStamp, readStamp, stampLength, writeHex, type Stamp } from '../../wire/message/stamp';
-import type { Push } from '../recorder';
-import { CallMessages, keepers } from './callMessages';
-import { isMissing, type SenderDependencies } from './entrySender';
-import { WaitingQueue, type Heard, type Session, type SessionStepWindow } from './session';
+import type { PushedMessage } from '../recorder';
+import { CallMessages, compileKeep } from './callMessages';
+import { isSkippedSender, type SenderDependencies } from './entrySender';
+import { WaitingQueue, type ReceivedEvent, type Session, type SessionStepWindow } from './session';
 
-/** See {@link import('./openStream').callNumber}. */
+/** See {@link import('./openStream').streamCallNumber}. */
 const callLetter = 0x69;
 
-export interface Call {
+export interface CompiledCall {
   readonly step: CountedStep;
   readonly name: string;
   /** Per session; 0 where that varies. */
@@ -33,11 +33,11 @@ export interface Call {
   /** The session waits for its end. */
   readonly waits: boolean;
   readonly queue: WaitingQueue | undefined;
-  readonly keepers: ReturnType<typeof keepers>;
+  readonly keepers: ReturnType<typeof compileKeep>;
   /** Bit of the event it waits for, or of its callback. */
   readonly event: number;
   readonly namesGroup: boolean;
-  readonly sparesCaller: boolean;
+  readonly excludesCaller: boolean;
   /** Each call requests a completion, not only the first. */
   readonly asksAlways: boolean;
 }
@@ -49,37 +49,36 @@ function bitOf(eventNames: readonly string[], event: string): number {
 }
 
 /** Runtime form of a session's calls, one queue per timeout, and lower-case event names. */
-export function formsOf(steps: readonly SessionStep[]): {
-  readonly calls: readonly Call[];
+export function compileCalls(steps: readonly SessionStep[]): {
+  readonly calls: readonly CompiledCall[];
   readonly queues: readonly WaitingQueue[];
   readonly eventNames: readonly string[];
 } {
-  const found = callsOf(steps);
+  const found = listCalls(steps);
   const events = found.flatMap(({ step }) =>
-    step.kind === 'on' && !isOnlyHeard(step) ? [step.event.toLowerCase()] : [],
+    step.kind === 'on' && !isListenOnly(step) ? [step.event.toLowerCase()] : [],
   );
   const eventNames = [...new Set(events)].slice(0, mostEvents);
   const queues = new Map<number, WaitingQueue>();
-  const calls = found.map(({ step, name, times = 0 }): Call => {
-    const waits = !isOnlyHeard(step) && (step.kind !== 'call' || step.reply === 'completion');
+  const calls = found.map(({ step, name, times = 0 }): CompiledCall => {
+    const waits = !isListenOnly(step) && (step.kind !== 'call' || step.reply === 'completion');
     let queue = waits ? queues.get(step.withinMs) : undefined;
     if (waits && queue === undefined)
       queues.set(step.withinMs, (queue = new WaitingQueue(step.withinMs * 1000)));
     const event = step.kind === 'on' ? step.event : step.kind === 'call' ? step.callback : '';
     return {
       ...{ step, name, times, waits, queue, audience: audienceOfStep(step) },
-      keepers: step.kind === 'stream' ? [] : keepers(step.keep),
+      keepers: step.kind === 'stream' ? [] : compileKeep(step.keep),
       event: bitOf(eventNames, event ?? ''),
       namesGroup: namesGroup(step),
-      sparesCaller: sparesCaller(step),
+      excludesCaller: excludesCaller(step),
       asksAlways: step.kind === 'call' && step.answered === true,
     };
   });
   return { calls, queues: [...queues.values()], eventNames };
 }
 
-/** For the error message. */
-export function waitedInVain({ step, name, queue }: Call): string {
+export function timeoutText({ step, name, queue }: CompiledCall): string {
   const within = `within ${Number((queue!.withinUs / 1e6).toFixed(3))} s`;
   if (step.kind === 'on') return `${name}: the hub did not call it ${within}`;
   return step.kind === 'stream'
@@ -94,20 +93,21 @@ const usualUs = 500_000;
 /** Approximate bytes around an event's name and arguments. */
 const eventEnvelopeBytes = { json: 35, messagepack: 7 };
 
-export function argumentBytes({ name, bytes }: Push, { protocol }: Pick<Plan, 'protocol'>): number {
+export function eventArgumentBytes(
+  { name, bytes }: PushedMessage,
+  { protocol }: Pick<Plan, 'protocol'>,
+): number {
   const form = protocol === 'messagepack' ? 'messagepack' : 'json';
   return Math.max(1, bytes - name.length - eventEnvelopeBytes[form]);
 }
 
-/** Events of the hub that sessions wait for. */
 export class SessionEvents {
-  /** Events with kept values. */
   private readonly keptBits: number;
   /** By call: the slowest event of the step, microseconds. */
   private readonly slowestUs: Float64Array;
 
   constructor(
-    calls: readonly Call[],
+    calls: readonly CompiledCall[],
     private readonly names: readonly string[],
   ) {
     this.keptBits = calls
@@ -125,14 +125,14 @@ export class SessionEvents {
   }
 
   /** Remembers an event for a later `on` step. */
-  note(session: Session, event: number, heard: Heard): void {
+  note(session: Session, event: number, heard: ReceivedEvent): void {
     session.events |= event;
     const { push } = heard;
     const args = (this.keptBits & event) === 0 ? undefined : heard.args;
     (session.heard ??= [])[Math.log2(event)] = { args, push };
   }
 
-  take(session: Session, event: number): Heard | undefined {
+  take(session: Session, event: number): ReceivedEvent | undefined {
     if ((session.events & event) === 0) return undefined;
     session.events &= ~event;
     return session.heard![Math.log2(event)];
@@ -148,15 +148,12 @@ export class SessionEvents {
   }
 }
 
-/** Sends calls and counts expected deliveries. */
 export class SessionCalls {
   private readonly messages: CallMessages;
   private readonly stamp = emptyStamp();
   /** Stamp read by {@link callOf}. */
   readonly answer = emptyStamp();
-  /** By source. */
   private readonly sequences = new PairTable();
-  /** By sender and call. */
   private readonly asked = new PairTable();
   private readonly groupNames: (Buffer | undefined)[] = [];
   private readonly kept = new Map<string, string>();
@@ -174,7 +171,7 @@ export class SessionCalls {
     entry: PlanEntry,
     private readonly population: Population,
     private readonly dependencies: SenderDependencies,
-    private readonly calls: readonly Call[],
+    private readonly calls: readonly CompiledCall[],
   ) {
     const steps = calls.map(({ step }) => step);
     this.messages = new CallMessages(plan, entry, steps, dependencies);
@@ -211,7 +208,7 @@ export class SessionCalls {
       if (version !== this.seenVersion) this.seenUs = sentUs = dependencies.nowUs();
       this.seenVersion = version;
       receivers = this.receiversOf(sender, call);
-      isSpared = call.sparesCaller && members.wasMember!(sender, Math.floor(sentUs), isFollowed);
+      isSpared = call.excludesCaller && members.wasMember!(sender, Math.floor(sentUs), isFollowed);
       version = members.version();
     }
     if (isFollowed) members.counting!(this.groupOf(sender), false);
@@ -262,19 +259,19 @@ export class SessionCalls {
     sessions = 1,
   ): boolean {
     if (this.dependencies.connection(sender) !== undefined) return false;
-    if (dueUs >= measureUs && isMissing(this.dependencies, sender))
+    if (dueUs >= measureUs && isSkippedSender(this.dependencies, sender))
       for (const [number, { step, times }] of this.calls.entries())
         if (step.kind !== 'on') calls[number]!.skipped += times * sessions;
     return true;
   }
 
-  private missingValue({ name }: Call, value: string): string {
+  private missingValue({ name }: CompiledCall, value: string): string {
     const where = this.kept.get(value) ?? 'nothing';
     return `${name} needs {${value}}, but there was none: ${where} found nothing that can be kept`;
   }
 
   /** Undefined where messages name none; null when there is none to name. */
-  private receiverOf(sender: number, call: Call): Buffer | undefined | null {
+  private receiverOf(sender: number, call: CompiledCall): Buffer | undefined | null {
     const { population, dependencies } = this;
     if (call.audience === 'client')
       return dependencies.members.idOf(population.fixedTargets![sender]!) ?? null;
@@ -283,7 +280,7 @@ export class SessionCalls {
     return (this.groupNames[group] ??= Buffer.from(population.groupName(group), 'latin1'));
   }
 
-  private receiversOf(sender: number, { audience }: Call): number {
+  private receiversOf(sender: number, { audience }: CompiledCall): number {
     const { members } = this.dependencies;
     switch (audience) {
       case 'nobody':
@@ -325,12 +322,12 @@ export class SessionCalls {
 
   /** Leaves the stamp in {@link answer}. */
   callOf(invocationId: string, index: number): number | undefined {
-    return callOfStamp(invocationId, index, this.plan, this.population, this.answer);
+    return callNumberOfStamp(invocationId, index, this.plan, this.population, this.answer);
   }
 }
 
 /** Reads the stamp in an invocation id; undefined when the connection has not made that call. */
-export function callOfStamp(
+export function callNumberOfStamp(
   invocationId: string,
   index: number,
   { runId }: Pick<Plan, 'runId'>,
@@ -345,14 +342,14 @@ export function callOfStamp(
   return isItsOwn ? source % sourcesPerSender : undefined;
 }
 
-const reachesOthers = ({ audience }: Call): boolean =>
+const reachesOthers = ({ audience }: CompiledCall): boolean =>
   audience === 'group' || audience === 'everyone';
 
 /** Deliveries to the caller, known before the call. */
-export function deliveriesToCaller(call: Call | undefined): number {
+export function deliveriesToCaller(call: CompiledCall | undefined): number {
   if (call === undefined || call.step.kind === 'on' || call.audience !== 'self') return 0;
   return call.step.kind === 'stream' ? call.step.items : 1;
 }
 
-export const leavesGroup = ({ step }: Call): boolean =>
+export const leavesGroup = ({ step }: CompiledCall): boolean =>
   step.kind === 'call' && step.group === 'leave';

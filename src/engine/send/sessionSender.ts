@@ -1,6 +1,6 @@
 import type { ErrorClass } from '../../base/errorClass';
 import { intervalSeed } from '../../plan/draws';
-import { drawsOf, type Draw } from '../../plan/pace';
+import { createDraw, type Draw } from '../../plan/pace';
 import type { PlanStep } from '../../plan/plan';
 import { sessionProgram, type SessionProgram } from '../../plan/sessionProgram';
 import { pausesOf, stepsIn } from '../../usecases/sessionSteps';
@@ -10,33 +10,32 @@ import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
 import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { StepRecorder } from '../recorder';
-import { burst, EntrySender, graceUs } from './entrySender';
+import { maxBurst, EntrySender, graceUs } from './entrySender';
 import type { ReceivedMessage, SenderParts, StepPacing } from './entrySender';
 import {
-  GroupStays,
+  GroupPresence,
   countBrokenOff,
-  follow,
+  runInstruction,
   Session,
-  type Heard,
+  type ReceivedEvent,
   type SessionStepWindow,
   type WaitingQueue,
 } from './session';
-import { callNumber } from './openStream';
+import { streamCallNumber } from './openStream';
 import { DueHeap } from './dueQueues';
 import {
-  argumentBytes,
+  eventArgumentBytes,
   deliveriesToCaller,
-  formsOf,
+  compileCalls,
   leavesGroup,
   SessionCalls,
   SessionEvents,
-  waitedInVain,
-  type Call,
+  timeoutText,
+  type CompiledCall,
 } from './sessionCalls';
 
 export { ReplaySender } from './replaySender';
 
-/** Most instructions of one session in one go. */
 const stretch = 256;
 /** Separate from the draws of due times. */
 const choosing = 0x632be59b;
@@ -46,7 +45,7 @@ type SessionStep = SessionStepWindow & StepPacing;
 /** Runs sessions of users, call after call. Latency counts from the session's schedule. */
 export class SessionSender extends EntrySender<SessionStep> {
   private readonly program: SessionProgram;
-  private readonly calls: readonly Call[];
+  private readonly calls: readonly CompiledCall[];
   private readonly sendsCalls: SessionCalls;
   private readonly queues: readonly WaitingQueue[];
   private readonly sessions = new Map<number, Session>();
@@ -54,11 +53,10 @@ export class SessionSender extends EntrySender<SessionStep> {
   private readonly ready: Session[] = [];
   private readonly events: SessionEvents;
   private readonly codec;
-  private readonly stays: GroupStays | undefined;
+  private readonly stays: GroupPresence | undefined;
   private draw: Draw = () => 0;
   /** First call of each session; −1 where there is none. */
   private readonly firstCall: number;
-  /** Deliveries to its caller, known in advance. */
   private readonly expectedEarly: number;
   /** How much a mean session may be delayed by answers before the next is late; −∞ without random pauses. */
   private readonly roomUs: number;
@@ -70,12 +68,12 @@ export class SessionSender extends EntrySender<SessionStep> {
     const steps = stepsIn(session);
     this.program = sessionProgram(steps);
     this.codec = dependencies.codec ?? codecForProtocol(plan.protocol);
-    const { calls, queues, eventNames } = formsOf(steps);
+    const { calls, queues, eventNames } = compileCalls(steps);
     this.calls = calls;
     this.queues = queues;
     this.events = new SessionEvents(calls, eventNames);
     if (session.joins)
-      this.stays = new GroupStays(
+      this.stays = new GroupPresence(
         this.program,
         (number) => leavesGroup(calls[number]!),
         this.population,
@@ -97,7 +95,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     const places = calls.map((call) => elsewhere?.placeOf(call) ?? 0);
     this.step = { ...window, calls, places, ...this.pacing(step) };
     this.events.begin();
-    this.draw = drawsOf(intervalSeed(this.plan, this.position, step.index) ^ choosing);
+    this.draw = createDraw(intervalSeed(this.plan, this.position, step.index) ^ choosing);
   }
 
   override halt(): void {
@@ -105,7 +103,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.endAll();
   }
 
-  /** Sessions of the previous step are over. */
   private endAll(): void {
     for (const session of this.sessions.values()) {
       session.delayed.length = 0;
@@ -129,7 +126,7 @@ export class SessionSender extends EntrySender<SessionStep> {
   override pump(): 'idle' | 'more' | 'done' {
     const unixMs = Date.now();
     let nowUs = this.dependencies.nowUs();
-    for (let count = 0; count < burst; count++) {
+    for (let count = 0; count < maxBurst; count++) {
       const session = this.ready.shift();
       if (session?.state === 'ready') this.goOn(session, nowUs, unixMs);
       else if (session === undefined && !this.takeDue(nowUs, unixMs)) return this.over(nowUs);
@@ -143,7 +140,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     for (const queue of this.queues) {
       const late = queue.first;
       if (late !== undefined && late.nextUs <= nowUs) {
-        this.fail(late, late.call, 'timeout', waitedInVain(this.calls[late.call]!), nowUs);
+        this.fail(late, late.call, 'timeout', timeoutText(this.calls[late.call]!), nowUs);
         return true;
       }
     }
@@ -269,7 +266,7 @@ export class SessionSender extends EntrySender<SessionStep> {
       if (instruction.do === 'call') {
         if (!this.makeCall(session, instruction.call, nowUs, unixMs)) return;
         session.at += 1;
-      } else follow(session, instruction, this.draw);
+      } else runInstruction(session, instruction, this.draw);
     }
     session.state = 'ready';
     this.ready.push(session);
@@ -348,7 +345,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     return false;
   }
 
-  /** True when the event has already come. */
   private awaitEvent(session: Session, number: number, nowUs: number): boolean {
     const { event } = this.calls[number]!;
     const { window, dueUs } = session;
@@ -360,7 +356,12 @@ export class SessionSender extends EntrySender<SessionStep> {
     return heard !== undefined;
   }
 
-  private eventCame(session: Session, number: number, { args, push }: Heard, nowUs: number): void {
+  private eventCame(
+    session: Session,
+    number: number,
+    { args, push }: ReceivedEvent,
+    nowUs: number,
+  ): void {
     const { window, sender, callDueUs } = session;
     const counted = window.calls[number]!;
     const { recorder } = this.dependencies;
@@ -371,12 +372,12 @@ export class SessionSender extends EntrySender<SessionStep> {
       );
       if (push !== undefined) recorder.awaited!(push);
       if (counts && push === undefined) counted.ofCalls += 1;
-      else if (counts) counted.payloadBytesOut += argumentBytes(push!, this.plan);
+      else if (counts) counted.payloadBytesOut += eventArgumentBytes(push!, this.plan);
     }
     this.keep(session, this.calls[number]!, args);
   }
 
-  private noteEvent(session: Session, event: number, heard: Heard, nowUs: number): void {
+  private noteEvent(session: Session, event: number, heard: ReceivedEvent, nowUs: number): void {
     const { call: number } = session;
     const call = session.state === 'waiting' ? this.calls[number]! : undefined;
     if (call?.step.kind === 'on' && call.event === event) {
@@ -440,7 +441,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     if (joins) this.stays?.goIn(session, nowUs);
   }
 
-  private keep(session: Session, { keepers: all }: Call, answer: unknown): void {
+  private keep(session: Session, { keepers: all }: CompiledCall, answer: unknown): void {
     for (const [name, find] of all) {
       const value = find(answer);
       if (value === undefined) session.kept?.delete(name);
@@ -483,7 +484,7 @@ export class SessionSender extends EntrySender<SessionStep> {
     const session = this.sessions.get(index);
     if (session === undefined) return false;
     const { invocationId, error } = message;
-    const id = callNumber(invocationId);
+    const id = streamCallNumber(invocationId);
     if (id >= 0) {
       const call = session.state === 'waiting' ? this.calls[session.call]! : undefined;
       if (call?.step.kind !== 'stream' || session.streamId !== id) return true;

@@ -1,7 +1,7 @@
 import type { MessageArgument, WireProtocol } from '../../base/message';
-import { payloadPicker, type PayloadPicker } from '../../plan/draws';
+import { createPayloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Plan, PlanEntry } from '../../plan/plan';
-import { argumentBytes, ownArguments, type OwnArgument } from '../../usecases/ownArguments';
+import { argumentBytes, parseArguments, type CallArgument } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import { codecForProtocol } from '../../wire/connect/codecOf';
@@ -20,7 +20,7 @@ import {
   type HoleContent,
 } from '../../wire/message/messageTemplate';
 import { emptyStamp, type Stamp } from '../../wire/message/stamp';
-import { digitsOf, ownMessage, payloadBytes, textOfLength } from './messageShape';
+import { decimalDigits, buildArguments, generatePayload, textOfBytes } from './messageShape';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';
 import type { SenderDependencies } from './entrySender';
 import type { OpenStream } from './openStream';
@@ -65,9 +65,9 @@ export class StreamMessages {
     this.writer = writer;
     this.members = members;
     this.ownStamp.runId = plan.runId;
-    this.payload = payloadPicker(entry.payload.sizes, seed);
+    this.payload = createPayloadPicker(entry.payload.sizes, seed);
     const largest = own === undefined ? Math.max(0, ...this.payload.sizes) : 0;
-    this.letters = payloadBytes(entry.payload, seed, largest);
+    this.letters = generatePayload(entry.payload, seed, largest);
     this.calls = new Uint32Array(own === undefined ? 0 : connections);
     this.sentItems = new Uint32Array(own === undefined ? 0 : connections);
     if (own === undefined) {
@@ -75,17 +75,19 @@ export class StreamMessages {
       this.call = { write: writer.call(args), payloadBytes: 0 };
       return;
     }
-    const bytesOf = (args: readonly OwnArgument[]): number =>
+    const bytesOf = (args: readonly CallArgument[]): number =>
       argumentBytes(args) + bytesBeyondEstimate(args, entry.files ?? {});
-    const args = ownArguments(own.arguments);
-    this.call = { write: writer.call(ownMessage(args, entry, seed)), payloadBytes: bytesOf(args) };
-    for (const item of ownArguments(own.items)) {
-      const [content] = ownMessage([item], entry, seed);
+    const args = parseArguments(own.arguments);
+    this.call = {
+      write: writer.call(buildArguments(args, entry, seed)),
+      payloadBytes: bytesOf(args),
+    };
+    for (const item of parseArguments(own.items)) {
+      const [content] = buildArguments([item], entry, seed);
       this.items.push({ write: writer.item(content!), payloadBytes: bytesOf([item]) });
     }
   }
 
-  /** Calls the method. */
   open(stream: OpenStream, stamp: Stamp): number {
     const { own, direction } = this.shape;
     if (own === undefined && direction === 'download') return this.item(stream, stamp);
@@ -121,7 +123,7 @@ export class StreamMessages {
   /** A dictionary with stamp and payload: an item, or the request for a download. */
   private contractItem(bytes: number): StreamMessage {
     const { direction, delayMs, method } = this.shape;
-    const blob = textOfLength(this.letters, bytes);
+    const blob = textOfBytes(this.letters, bytes);
     const binary = this.entry.payload.content === 'binary';
     const dictionary = recordLatencyShape({ method, blob, binary }).arguments[0]!;
     const count = { kind: 'number', hole: 'itemCount' } as const;
@@ -180,7 +182,8 @@ function frameWriter(
     const templates = new Map<number, MessageTemplate>();
     return (to, stamp, source) => {
       // Indexes have fewer than 16 digits.
-      const key = own === undefined ? 0 : (source.id?.length ?? 0) * 16 + digitsOf(source.index);
+      const key =
+        own === undefined ? 0 : (source.id?.length ?? 0) * 16 + decimalDigits(source.index);
       let template = templates.get(key);
       if (template === undefined) {
         template = new MessageTemplate(layout(holeLengths(undefined, source)), codec, framed);
@@ -197,7 +200,6 @@ function frameWriter(
   };
 }
 
-/** For an official client, which encodes by itself. */
 function clientWriter(protocol: WireProtocol, { method, direction }: StreamShape): StreamWriter {
   const writing =
     (message: (holes: HoleContent, callId: string, streamId: string) => HubMessage): Write =>

@@ -7,7 +7,7 @@ import { StreamMessages } from './streamMessages';
 import { DueQueue } from './dueQueues';
 import { EntrySender } from './entrySender';
 import type { ReceivedMessage, SenderParts, StepPacing, StepWindow } from './entrySender';
-import { callNumber, PlacesOfSender, type OpenStream } from './openStream';
+import { streamCallNumber, StreamSlots, type OpenStream } from './openStream';
 import type { StepRecorder } from '../recorder';
 
 /** Timeout of a stream's completion after its last item, beside the hub's own pauses. */
@@ -21,7 +21,7 @@ type StreamStep = StepWindow & StepPacing;
 export class StreamSender extends EntrySender<StreamStep> {
   private readonly due = new DueQueue<OpenStream>();
   private readonly unanswered = new DueQueue<OpenStream>();
-  private readonly places = new Map<number, PlacesOfSender>();
+  private readonly places = new Map<number, StreamSlots>();
   private readonly shape: StreamShape;
   private readonly frames: StreamMessages;
   private readonly stamp = emptyStamp();
@@ -120,7 +120,7 @@ export class StreamSender extends EntrySender<StreamStep> {
   }
 
   override completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
-    const number = callNumber(message.invocationId);
+    const number = streamCallNumber(message.invocationId);
     // Each connection sends for one entry only.
     const places = this.places.get(connection.index);
     if (number < 0 || places === undefined) return false;
@@ -152,7 +152,7 @@ export class StreamSender extends EntrySender<StreamStep> {
     if (firstUs >= step.endUs) return;
     const inStep = delayUs === 0 ? Infinity : Math.ceil((step.endUs - firstUs) / delayUs);
     let places = this.places.get(sender);
-    if (places === undefined) this.places.set(sender, (places = new PlacesOfSender(sender, shape)));
+    if (places === undefined) this.places.set(sender, (places = new StreamSlots(sender, shape)));
     const stream = places.take();
     const items = Math.min(shape.items, inStep);
     if (stream === undefined) {
@@ -223,7 +223,6 @@ export class StreamSender extends EntrySender<StreamStep> {
     this.frames.cancel(stream, stream.connection!);
   }
 
-  /** Gives up the items not yet due. */
   private cut(stream: OpenStream): void {
     const { own, direction } = this.shape;
     const { connection } = stream;
@@ -265,7 +264,6 @@ export class StreamSender extends EntrySender<StreamStep> {
     stream.sent(stamp, frames.payloadBytes(stream, stamp), nowUs);
   }
 
-  /** The completion must come in time. */
   private await(stream: OpenStream, state: 'answering' | 'cancelled'): void {
     const { items } = this.shape;
     stream.state = state;
@@ -304,7 +302,6 @@ export class StreamSender extends EntrySender<StreamStep> {
     this.dependencies.recorder.error('timeout', text);
   }
 
-  /** Messages sent per stream. */
   private get sentItems(): number {
     const { direction, items } = this.shape;
     return direction === 'download' ? 1 : items;

@@ -15,7 +15,7 @@ import {
   type OutlineNode,
 } from '../../scenario/text/outline';
 import { findUseCase } from '../../usecases/registry';
-import { usualUseCase, type UseCase } from '../../usecases/useCase';
+import { defaultUseCase, type UseCase } from '../../usecases/useCase';
 
 export interface Analysis {
   readonly text: string;
@@ -103,7 +103,7 @@ export function specOf(node: OutlineNode): KeySpec | undefined {
 
 /** The use case that an entry names, else the default one. */
 export function useCaseOf(entry: OutlineNode): UseCase | undefined {
-  return findUseCase(unquotedValue(childNamed(entry, 'name')) ?? usualUseCase);
+  return findUseCase(unquotedValue(childNamed(entry, 'name')) ?? defaultUseCase);
 }
 
 export function entryNodes(root: OutlineNode): OutlineNode[] {

@@ -13,7 +13,7 @@ import {
   type Outline,
   type OutlineNode,
 } from '../../scenario/text/outline';
-import { placeholderWords } from '../../usecases/ownArguments';
+import { placeholderHelp } from '../../usecases/ownArguments';
 import { useCases } from '../../usecases/registry';
 import { keysBelow, specOf, type Analysis } from './analyseScenario';
 import { offers } from '../../capacity/tables/publishedLimits';
@@ -288,7 +288,7 @@ function defaultText({ type, default: value }: KeySpec): string {
   return hasUnit && typeof value === 'number' ? formatForFile(type, value) : String(value);
 }
 
-type Placeholder = (typeof placeholderWords)[number];
+type Placeholder = (typeof placeholderHelp)[number];
 
 const valueWords = (name: string): Placeholder => ({
   written: `{${name}}`,
@@ -331,14 +331,14 @@ function placeholdersOf({ name, type }: KeySpec, values: readonly string[]): Pla
   if (personal !== undefined)
     return personal.map(
       (written) =>
-        placeholderWords.find((each) => each.written === written) ?? {
+        placeholderHelp.find((each) => each.written === written) ?? {
           written,
           summary: 'number of the identity, from 0',
         },
     );
   if (type !== 'list') return [];
   // Items of a stream have neither receivers nor rows.
-  const known = placeholderWords.filter(
+  const known = placeholderHelp.filter(
     ({ written }) => name === 'arguments' || !/^\{(?:receiver|group|identity|data)\b/.test(written),
   );
   return [...values.map(valueWords), ...known];

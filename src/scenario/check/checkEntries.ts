@@ -1,10 +1,10 @@
 /** Checks of one entry of a scenario. */
 import { formatCount, formatDurationMs } from '../../base/units';
-import { ownArguments, placeholdersIn } from '../../usecases/ownArguments';
+import { parseArguments, placeholdersIn } from '../../usecases/ownArguments';
 import { payloadOf, hubRunOf } from '../../usecases/useCase';
 import {
   mostOpenStreams,
-  openAtOnce,
+  openStreamsNeeded,
   ownStreamParameters,
   type StreamShape,
 } from '../../usecases/streams';
@@ -16,7 +16,7 @@ import type { FixDraft, Place } from '../text/scenarioReading';
 import { measureProblem } from './notRunnable';
 import {
   audienceOfStep,
-  callsOf,
+  listCalls,
   joinsByCalls,
   pausesOf,
   sessionStepsOf,
@@ -97,8 +97,8 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   }
   if (streams === undefined) reportNoStream(file, read);
   else checkOwnStream(file, read, streams);
-  const placeholders = placeholdersIn(ownArguments(call.arguments));
-  const inItems = placeholdersIn(ownArguments(streams?.own?.items ?? '[]'));
+  const placeholders = placeholdersIn(parseArguments(call.arguments));
+  const inItems = placeholdersIn(parseArguments(streams?.own?.items ?? '[]'));
   for (const name of ['receiver', 'group']) {
     if (!inItems.some((placeholder) => placeholder.name === name)) continue;
     const message = `Items of a stream have no {${name}}: they go to the method alone. Write a value or another placeholder.`;
@@ -156,7 +156,7 @@ export function checkStreams({ error, warning }: ScenarioFile, read: ReadEntry):
     const message = `Streams end after ${items} items, before streamingCancelAfter: none is cancelled. Write at most ${items}, or remove it.`;
     warning('streams', cancel, message);
   }
-  const open = openAtOnce(stream, Number(parameters['sendingInterval']));
+  const open = openStreamsNeeded(stream, Number(parameters['sendingInterval']));
   if (open <= mostOpenStreams) return;
   const message = `Each sender would have ${formatCount(open)} streams open at a time, at most ${mostOpenStreams} are possible. Use fewer items, a shorter streamingItemSendDelay or a longer sendingInterval.`;
   error('streams', read.at('streamingItemSendDelay'), message);
@@ -213,7 +213,7 @@ function checkReceivers(
   { at }: ReadEntry,
   steps: readonly SessionStep[],
 ): void {
-  const audiences = callsOf(steps).map(({ step }) => audienceOfStep(step));
+  const audiences = listCalls(steps).map(({ step }) => audienceOfStep(step));
   if (audiences.includes('everyone') && usesGroup(steps)) {
     const message =
       'A session whose calls reach everyone has no {group}: write the calls with a group, and those to everyone, as two sessions of a mix.';
@@ -255,7 +255,7 @@ function checkShared(
 }
 
 function reportShortStay({ info }: ScenarioFile, { at }: ReadEntry, steps: readonly SessionStep[]) {
-  if (!callsOf(steps).some(({ step }) => audienceOfStep(step) === 'group')) return;
+  if (!listCalls(steps).some(({ step }) => audienceOfStep(step) === 'group')) return;
   const change = (step: SessionStep): string => (step.kind === 'call' ? step.group : 'none');
   const joins = steps.findIndex((step) => change(step) === 'join');
   const leaves = steps.findIndex((step, index) => index > joins && change(step) === 'leave');

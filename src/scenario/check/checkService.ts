@@ -9,7 +9,7 @@ import {
 } from '../../base/serviceTraits';
 import { formatCount } from '../../base/units';
 import { useCases, findUseCase } from '../../usecases/registry';
-import { isRest, runsUpstream, type UseCase } from '../../usecases/useCase';
+import { sendsByRest, runsUpstream, type UseCase } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario } from '../scenario';
 import { targetRole } from '../target/targetKinds';
@@ -58,8 +58,8 @@ function checkMode(file: ScenarioFile): void {
     checkUpstreamUseCases(file);
     return;
   }
-  const rest = named.find(({ useCase }) => isRest(useCase));
-  const hub = named.find(({ useCase }) => !isRest(useCase));
+  const rest = named.find(({ useCase }) => sendsByRest(useCase));
+  const hub = named.find(({ useCase }) => !sendsByRest(useCase));
   if (rest === undefined || hub === undefined) return;
   const second = named.indexOf(rest) < named.indexOf(hub) ? hub : rest;
   const message = `A hub is in default or serverless mode: ${rest.useCase.name} and ${hub.useCase.name} mix only with \`upstream\`. Write upstream under config, or run them from two files.`;
@@ -141,7 +141,7 @@ export const isServerless = ({
   upstream !== undefined ||
   entries.every(({ name }) => {
     const useCase = findUseCase(name);
-    return useCase !== undefined && isRest(useCase);
+    return useCase !== undefined && sendsByRest(useCase);
   });
 
 export function checkTransport(file: ScenarioFile): void {
@@ -202,8 +202,8 @@ export function checkSubprotocol({ error, at, config, entries, scenario }: Scena
   error('acks-subprotocol', acks, idle);
   const sendsToGroup = ({ services: known, run }: UseCase): boolean =>
     known.includes(service) && run.audience === 'group';
-  if (!entries.some(({ useCase }) => sendsToGroup(useCase) && !isRest(useCase))) return;
-  const rest = useCases.find((useCase) => sendsToGroup(useCase) && isRest(useCase));
+  if (!entries.some(({ useCase }) => sendsToGroup(useCase) && !sendsByRest(useCase))) return;
+  const rest = useCases.find((useCase) => sendsToGroup(useCase) && sendsByRest(useCase));
   const instead = rest === undefined ? '' : `, or take ${rest.name}`;
   const message = `Clients without a subprotocol cannot publish to groups: write subprotocol: json${instead}.`;
   error('subprotocol-use-case', at('subprotocol'), message, 'json');

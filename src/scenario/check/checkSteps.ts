@@ -15,7 +15,7 @@ import { rulesFromSlo } from '../../base/slo';
 import { formatCount, formatDurationMs, formatRate } from '../../base/units';
 import { intervalMsOf } from '../../usecases/parameters';
 import { findUseCase } from '../../usecases/registry';
-import { deliveriesOf, hubRunOf } from '../../usecases/useCase';
+import { deliveriesPerMessage, hubRunOf } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import { numberIn } from '../read/readSection';
 import type { Scenario, SearchSpec } from '../scenario';
@@ -274,7 +274,7 @@ function deliveriesOfStep(scenario: Scenario, { perEntry }: StepSenders): number
     const useCase = findUseCase(name);
     if (senders === 0 || interval === 0 || useCase === undefined) return 0;
     const sendings = (senders * singleStepDurationMs) / Math.max(1, interval);
-    return sendings * deliveriesOf(useCase, parameters, { connections });
+    return sendings * deliveriesPerMessage(useCase, parameters, { connections });
   });
   return Math.floor(
     meanShareOfPeak(scenario.stages) * deliveries.reduce((sum, each) => sum + each, 0),

@@ -5,7 +5,7 @@ import { isThisMachine } from '../../base/endpoint';
 import { azureServices, isAzure, findServiceByHost, services } from '../../base/serviceTraits';
 import { configKeys, type UpstreamSpec } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
-import { isRest } from '../../usecases/useCase';
+import { sendsByRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { ReadEntry } from '../read/readEntries';
 import { isEmptyNode, scalarText, partOf, type Written } from '../read/readValue';
@@ -48,7 +48,7 @@ function checkKind(file: ScenarioFile, place: Place): void {
   const { target, service } = scenario;
   const behind = targetRole(target);
   if (behind === 'service' || behind === 'ownServer') return;
-  const rest = entries.find(({ useCase, isKnown: named }) => named && isRest(useCase));
+  const rest = entries.find(({ useCase, isKnown: named }) => named && sendsByRest(useCase));
   if (rest !== undefined || !services[service].speaksHub) {
     reportNeeded(file, rest, place);
   } else if (target === undefined) {

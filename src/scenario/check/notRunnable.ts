@@ -2,9 +2,9 @@ import { maxSources, stampBytes } from '../../base/message';
 import { services, isAzure } from '../../base/serviceTraits';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 import { findUseCase, streamsOf } from '../../usecases/registry';
-import { audienceOfStep, callsOf, sessionStepsOf, stepsIn } from '../../usecases/sessionSteps';
+import { audienceOfStep, listCalls, sessionStepsOf, stepsIn } from '../../usecases/sessionSteps';
 import { sourcesOfStreams } from '../../usecases/streams';
-import { hubRunOf, type HubRun, isRest } from '../../usecases/useCase';
+import { hubRunOf, type HubRun, sendsByRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
 import type { Scenario, ScenarioEntry } from '../scenario';
 import { targetRole } from '../target/targetKinds';
@@ -82,7 +82,7 @@ function nobodyElse({
     const useCase = findUseCase(name);
     if (useCase === undefined) return false;
     const { audience, session } = hubRunOf(useCase, parameters);
-    const calls = session === undefined ? [] : callsOf(stepsIn(session));
+    const calls = session === undefined ? [] : listCalls(stepsIn(session));
     return audience === 'client' || calls.some(({ step }) => audienceOfStep(step) === 'client');
   };
   const alone = entries.find(isAlone);
@@ -97,7 +97,7 @@ function tooManySources({ connections, entries }: Scenario): string | undefined 
   const groups = entries
     .filter((entry) => !streams.includes(entry))
     .reduce((sum, { parameters }) => {
-      if ('steps' in parameters) return sum + callsOf(sessionStepsOf(parameters)).length;
+      if ('steps' in parameters) return sum + listCalls(sessionStepsOf(parameters)).length;
       const { targets, groupCount, groupsPerConnection: own = 1 } = parameters;
       return sum + Number((targets === 'random' ? groupCount : undefined) ?? own);
     }, 0);
@@ -193,11 +193,11 @@ function classicObstacle(scenario: Scenario): string | undefined {
 
 function obstacleOf({ name, parameters }: ScenarioEntry): string | undefined {
   const useCase = findUseCase(name);
-  if (useCase !== undefined && isRest(useCase))
+  if (useCase !== undefined && sendsByRest(useCase))
     return `${name} sends through a service whose clients are those of ASP.NET Core SignalR: remove connectionType: AspNet.`;
   const opensStream =
     'steps' in parameters &&
-    callsOf(sessionStepsOf(parameters)).some(({ step }) => step.kind === 'stream');
+    listCalls(sessionStepsOf(parameters)).some(({ step }) => step.kind === 'stream');
   if (streamsOf({ name, parameters }) !== undefined || opensStream)
     return `${name} opens streams, and ASP.NET SignalR has none: take another use case, or remove connectionType: AspNet.`;
   if (name === 'replay')

@@ -2,7 +2,7 @@ import { maxPayloadBytes } from '../../base/message';
 import { azureServices } from '../../base/serviceTraits';
 import { searchKinds } from '../../base/searchSummary';
 import { connectionPlaceholders } from '../../base/personalText';
-import { below, listOf } from '../../usecases/parameters';
+import { unitMistakeBelow, namedSpecs } from '../../usecases/parameters';
 import { referencePattern } from '../target/references';
 import { dataKeys, identityKeys, identityKinds } from './identityKeys';
 import {
@@ -20,7 +20,7 @@ const [texts, targets, list] = [keyOf('texts'), keyOf('targets'), keyOf('list')]
 const [count, duration, size] = [keyOf('count'), keyOf('duration'), keyOf('size')];
 const [share, rate] = [keyOf('share'), keyOf('rate')];
 
-const observeKeys = listOf({
+const observeKeys = namedSpecs({
   prometheus: text(
     {
       references: true,
@@ -68,7 +68,7 @@ const observeKeys = listOf({
   ),
 });
 
-const stageKeys = listOf({
+const stageKeys = namedSpecs({
   to: count(
     { range: [0, 1_000_000], optional: true },
     'Senders at the end of the stage; or write `rate`.',
@@ -78,11 +78,11 @@ const stageKeys = listOf({
     'Messages per second at the end of the stage, in place of `to`: as many senders as it takes at their intervals.',
   ),
   over: duration(
-    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    { range: [0, 604_800_000], default: 0, unitMistake: unitMistakeBelow(100, 's') },
     'Length of the ramp to that; 0 gets there at once.',
   ),
   hold: duration(
-    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    { range: [0, 604_800_000], default: 0, unitMistake: unitMistakeBelow(100, 's') },
     'How long it stays there.',
   ),
 });
@@ -90,7 +90,7 @@ export const maximumStages = 1000;
 
 const longestPushName = 100;
 export const pushAudiences = ['everyone', 'group', 'client'] as const;
-const pushKeys = listOf({
+const pushKeys = namedSpecs({
   name: text(
     { required: true, longest: longestPushName },
     'Client method that the hub calls, such as `PriceChanged`.',
@@ -120,10 +120,10 @@ const upstreamSpecs = {
     'URL under which the service reaches the handler; required unless the service runs on this machine.',
   ),
 };
-export const upstreamKeys = listOf(upstreamSpecs);
+export const upstreamKeys = namedSpecs(upstreamSpecs);
 export type UpstreamSpec = Fields<typeof upstreamSpecs>;
 
-export const searchKeys = listOf({
+export const searchKeys = namedSpecs({
   of: choice(
     { choices: searchKinds, default: 'senders' },
     'What is varied: the `senders` of a step, the `rate` of all messages per second, the `connections`, or the `messageSize`.',
@@ -145,11 +145,11 @@ export const searchKeys = listOf({
     'Highest value that is tried.',
   ),
   precision: share(
-    { range: [0.001, 1], default: 0.05, unitMistake: below(100, '%') },
+    { range: [0.001, 1], default: 0.05, unitMistake: unitMistakeBelow(100, '%') },
     'How wide the interval between what held and what did not may be, as a share of it.',
   ),
   budget: duration(
-    { range: [1000, 86_400_000], default: 600_000, unitMistake: below(1000, 's') },
+    { range: [1000, 86_400_000], default: 600_000, unitMistake: unitMistakeBelow(1000, 's') },
     'Time for all steps; each lasts `singleStepDuration`, but at most a twentieth of this and at least 8 s.',
   ),
 });
@@ -307,7 +307,7 @@ export const configSpecs = {
     'Pause between the batches of `arrivingBatchMode: LowPress`.',
   ),
   connectTimeout: duration(
-    { range: [1, 600_000], default: 10_000, unitMistake: below(100, 's') },
+    { range: [1, 600_000], default: 10_000, unitMistake: unitMistakeBelow(100, 's') },
     'Time for negotiate, upgrade and handshake of one connection, retries included.',
   ),
   connectInFlight: count(
@@ -326,20 +326,20 @@ export const configSpecs = {
     'When a dropped connection is opened again: `atOnce`, after a `fixed` reconnectDelay, `exponential` (doubled each time up to 30 s, with jitter), or as the official clients do by default (`signalr`: 0, 2, 10, 30 s).',
   ),
   reconnectDelay: duration(
-    { range: [0, 600_000], default: 1000, unitMistake: below(10, 's') },
+    { range: [0, 600_000], default: 1000, unitMistake: unitMistakeBelow(10, 's') },
     'Pause before a dropped connection is opened again; see reconnectPolicy.',
   ),
   lifetime: duration(
     {
       range: [100, 604_800_000],
-      unitMistake: below(1000, 's', 100),
+      unitMistake: unitMistakeBelow(1000, 's', 100),
       defaultText: 'connections stay',
     },
     'Mean life of a connection: each is closed after a random time up to twice this and opened again, at most arrivingRate a second.',
   ),
   // Connections stop sending a second before, which must not reach into the warm-up.
   dropAllAfter: duration(
-    { range: [2000, 604_800_000], unitMistake: below(100, 's'), defaultText: 'never' },
+    { range: [2000, 604_800_000], unitMistake: unitMistakeBelow(100, 's'), defaultText: 'never' },
     'Drops all connections at once, this long after the measured time of each step began; they come back by reconnectPolicy, and the time to recovery is measured.',
   ),
 
@@ -364,20 +364,25 @@ export const configSpecs = {
     'The Azure SignalR benchmark never judged the last step.',
   ),
   singleStepDuration: duration(
-    { listed: 'first', range: [1, 604_800_000], default: 240_000, unitMistake: below(1000, 's') },
+    {
+      listed: 'first',
+      range: [1, 604_800_000],
+      default: 240_000,
+      unitMistake: unitMistakeBelow(1000, 's'),
+    },
     'Measured time of each step.',
   ),
   warmup: duration(
     {
       listed: 'first',
       range: [0, 3_600_000],
-      unitMistake: below(100, 's'),
+      unitMistake: unitMistakeBelow(100, 's'),
       defaultText: '5 s, or singleStepDuration if that is shorter',
     },
     'Time at the start of each step in which messages are sent but not measured.',
   ),
   drain: duration(
-    { range: [0, 3_600_000], default: 5000, unitMistake: below(100, 's') },
+    { range: [0, 3_600_000], default: 5000, unitMistake: unitMistakeBelow(100, 's') },
     'Longest wait for outstanding deliveries after each step. It ends as soon as all have arrived.',
   ),
   pacing: choice(
@@ -463,7 +468,7 @@ export const configSpecs = {
       listed: 'oldTool',
       range: [0, 1],
       defaultText: '`slo.dropped`',
-      unitMistake: below(100, '%'),
+      unitMistake: unitMistakeBelow(100, '%'),
     },
     'Share of connections that may fail or drop, 0 to 1; read as `slo.dropped`.',
     'The Azure SignalR benchmark did not check it for the last step.',
@@ -473,7 +478,7 @@ export const configSpecs = {
       listed: 'oldTool',
       range: [0, 1],
       defaultText: '`slo.p99: 1s`',
-      unitMistake: below(100, '%'),
+      unitMistake: unitMistakeBelow(100, '%'),
     },
     'Share of messages that may take 1 s or longer, 0 to 1; read as the limit of a percentile in `slo`.',
     'The Azure SignalR benchmark did not check it for the last step, and lost messages did not count.',
@@ -486,7 +491,7 @@ export const configSpecs = {
   debug: flag({ listed: 'oldTool', default: false }, 'Accepted for old files; has no effect.'),
 } as const;
 
-export const configKeys = listOf(configSpecs);
+export const configKeys = namedSpecs(configSpecs);
 
 /** Keys with a reader of their own. */
 export const keysReadApart = [

@@ -1,5 +1,5 @@
 import { identityPlaceholders } from '../../base/personalText';
-import { below, listOf } from '../../usecases/parameters';
+import { unitMistakeBelow, namedSpecs } from '../../usecases/parameters';
 import { anyCasePattern, choice, type Fields, keyOf, text } from './keySpec';
 
 const [texts, list, values] = [keyOf('texts'), keyOf('list'), keyOf('values')];
@@ -35,7 +35,11 @@ const identitySpecs = {
     'Of a rule: further claims. Texts may hold the placeholders of `rule`; `{identity.NAME}` is the claim of that name.',
   ),
   lifetime: duration(
-    { range: [10_000, 31_536_000_000], default: 3_600_000, unitMistake: below(1000, 's') },
+    {
+      range: [10_000, 31_536_000_000],
+      default: 3_600_000,
+      unitMistake: unitMistakeBelow(1000, 's'),
+    },
     'Of a rule: how long its tokens are good for. They are renewed before they expire.',
   ),
   command: list(
@@ -77,11 +81,11 @@ const identitySpecs = {
     'Calls of a command or token endpoint that go on at the same time.',
   ),
   timeout: duration(
-    { range: [100, 120_000], default: 10_000, unitMistake: below(100, 's') },
+    { range: [100, 120_000], default: 10_000, unitMistake: unitMistakeBelow(100, 's') },
     'Time for one call of a command or token endpoint.',
   ),
 };
-export const identityKeys = listOf(identitySpecs);
+export const identityKeys = namedSpecs(identitySpecs);
 
 const dataSpecs = {
   file: text(
@@ -93,7 +97,7 @@ const dataSpecs = {
     'Who takes a row: each `connection` has one for the whole run, connection i the row i, or the calls have `shared` rows: each takes the next, and a session one for all its calls. After the last row comes the first.',
   ),
 };
-export const dataKeys = listOf(dataSpecs);
+export const dataKeys = namedSpecs(dataSpecs);
 export type DataSpec = Fields<typeof dataSpecs>;
 
 export const identityKinds = {

@@ -1,5 +1,5 @@
 import type { Row, PersonalName } from '../../base/personalText';
-import { describing, type ParameterSpec } from '../../usecases/parameters';
+import { specBuilder, type ParameterSpec } from '../../usecases/parameters';
 
 /** Describes a key for parser, schema, completion and hover. */
 export interface KeySpec extends Omit<ParameterSpec, 'type'> {
@@ -149,6 +149,6 @@ export const secretPaths = (keys: readonly KeySpec[], above = ''): [string, stri
     ...secretPaths(below, `${above}${name}.`),
   ]);
 
-export const keyOf = describing<KeySpec>();
+export const keyOf = specBuilder<KeySpec>();
 export const [flag, text, choice] = [keyOf('flag'), keyOf('text'), keyOf('choice')];
 export const [section, entries] = [keyOf('section'), keyOf('entries')];

@@ -1,8 +1,13 @@
 import type { Objective, ObjectiveUnit } from '../../base/objectives/objective';
 import { objectiveFamilies, findObjective, objectives } from '../../base/slo';
-import { below, duration, listOf, type ParameterSpec } from '../../usecases/parameters';
+import {
+  unitMistakeBelow,
+  duration,
+  namedSpecs,
+  type ParameterSpec,
+} from '../../usecases/parameters';
 import { useCases } from '../../usecases/registry';
-import { usualUseCase } from '../../usecases/useCase';
+import { defaultUseCase } from '../../usecases/useCase';
 import { choice, entries, flag, keyOf, section, text, type KeySpec } from './keySpec';
 import { configKeys, searchKeys } from './configKeys';
 import { kinds, type topNames } from '../scenario';
@@ -12,7 +17,7 @@ export const maximumRules = 100;
 
 const name: KeySpec = {
   name: 'name',
-  ...keyOf('useCase')({ default: usualUseCase }, 'What is sent to whom: the name of a use case.'),
+  ...keyOf('useCase')({ default: defaultUseCase }, 'What is sent to whom: the name of a use case.'),
 };
 const parameters: KeySpec = {
   name: 'parameters',
@@ -40,7 +45,7 @@ export const entryKeys: readonly KeySpec[] = [
   parameters,
 ];
 
-export const ruleKeys = listOf({
+export const ruleKeys = namedSpecs({
   step: choice(
     { default: 'each', choices: ['each', 'last'] },
     'Which steps are judged by it: `each`, or the `last` one alone.',
@@ -50,7 +55,7 @@ export const ruleKeys = listOf({
     'Ends the step, and the run, as soon as the objective is missed; the run has failed. Without it a step is judged at its end.',
   ),
   after: duration(
-    { range: [0, 604_800_000], default: 0, unitMistake: below(100, 's') },
+    { range: [0, 604_800_000], default: 0, unitMistake: unitMistakeBelow(100, 's') },
     'With `abort`: measured time of the step before which nothing is ended.',
   ),
 });
@@ -97,7 +102,7 @@ export function sloKeyNamed(name: string): KeySpec | undefined {
 const longestRuleName = 100;
 
 export const sloItemKeys: readonly KeySpec[] = [
-  ...listOf({
+  ...namedSpecs({
     metric: keyOf('metric')(
       { required: true },
       'What is judged: a key that `slo` has as a map, such as `p99`, `errors` or `connect.p95`.',
@@ -117,7 +122,7 @@ export const sloItemKeys: readonly KeySpec[] = [
 ];
 
 export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[number] })[] = [
-  ...listOf({
+  ...namedSpecs({
     mode: choice(
       {
         listed: 'oldTool',
@@ -159,7 +164,7 @@ export const topKeys: readonly (KeySpec & { readonly name: (typeof topNames)[num
     summary:
       'Objectives the run is judged by. What is written is added to the defaults, or replaces them, one by one. Each is a limit, or a map of `limit`, `step`, `abort` and `after`; a list of such maps with `metric` and `name` may have several of one kind.',
   },
-  ...listOf({
+  ...namedSpecs({
     search: section(
       { keys: searchKeys, apart: true },
       'Searches for the highest value that keeps the objectives, instead of running fixed steps.',

@@ -1,4 +1,4 @@
-import { below, listOf } from '../../usecases/parameters';
+import { unitMistakeBelow, namedSpecs } from '../../usecases/parameters';
 import {
   callReceivers,
   callReplies,
@@ -15,7 +15,7 @@ const [list, stepList, texts] = [keyOf('list'), keyOf('steps'), keyOf('texts')];
 const [value, flag] = [keyOf('value'), keyOf('flag')];
 
 const within = duration(
-  { range: [1, 600_000], default: 30_000, unitMistake: below(100, 's') },
+  { range: [1, 600_000], default: 30_000, unitMistake: unitMistakeBelow(100, 's') },
   'How long to wait for it; after that the session breaks off.',
 );
 const args = list(
@@ -28,7 +28,7 @@ const keep = texts(
 );
 
 export const stepKeys = {
-  call: listOf({
+  call: namedSpecs({
     call: text({ required: true }, 'Hub method to call, as the server names it.'),
     arguments: args,
     reply: choice(
@@ -54,26 +54,31 @@ export const stepKeys = {
       'What the call does with its caller and `{group}`: with `join` it is among the receivers from the answer on, with `leave` no more from shortly before the call. Without this key a method whose name begins with Join or Leave, and which is given `{group}`, does it.',
     ),
   }),
-  repeat: listOf({
+  repeat: namedSpecs({
     repeat: count({ range: [1, mostTimes], required: true }, 'How often its steps are done.'),
     every: duration(
-      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's'), several: mostDurations },
+      {
+        range: [0, 86_400_000],
+        default: 0,
+        unitMistake: unitMistakeBelow(100, 's'),
+        several: mostDurations,
+      },
       'Time from the beginning of one round to the next; 0 begins the next as soon as one is over. The last takes as long as the others. Of a list such as `[1s, 2s, 6s]` each round takes one, drawn at random.',
     ),
     steps: stepList({ required: true }, 'Steps of each round.'),
   }),
-  wait: listOf({
+  wait: namedSpecs({
     wait: duration(
       {
         range: [1, 86_400_000],
         required: true,
-        unitMistake: below(100, 's'),
+        unitMistake: unitMistakeBelow(100, 's'),
         several: mostDurations,
       },
       'A pause; the next call is due when it is over. Of a list such as `[0.4s, 0.9s, 6s]` each time one is drawn at random.',
     ),
   }),
-  stream: listOf({
+  stream: namedSpecs({
     stream: text({ required: true }, 'Hub method that makes a stream; each item is a delivery.'),
     arguments: args,
     items: count(
@@ -85,7 +90,7 @@ export const stepKeys = {
       'Size of one item, for the estimate.',
     ),
     every: duration(
-      { range: [0, 86_400_000], default: 0, unitMistake: below(100, 's') },
+      { range: [0, 86_400_000], default: 0, unitMistake: unitMistakeBelow(100, 's') },
       'Time from one item to the next, as the hub makes them by itself: each item is due so much later than the one before, and its latency counts from there. It is 0 where the hub is faster, and grows from item to item where it is slower.',
     ),
     cancel: flag(
@@ -94,7 +99,7 @@ export const stepKeys = {
     ),
     within,
   }),
-  on: listOf({
+  on: namedSpecs({
     on: text(
       { required: true },
       'Client method: waits until the hub calls it. What has come since the call before this step counts too.',
@@ -114,13 +119,13 @@ export const stepKeys = {
       'Size of its arguments, for the estimate.',
     ),
   }),
-  choose: listOf({
+  choose: namedSpecs({
     choose: entries(
       {
         required: true,
         most: mostSteps,
         example: '{ weight: 3, steps: […] }',
-        keys: listOf({
+        keys: namedSpecs({
           weight: number(
             { range: [0.001, 1_000_000], default: 1 },
             'How often this way is taken, against the weights of the others.',
@@ -131,7 +136,7 @@ export const stepKeys = {
       'Takes one of several ways, at random by their weights.',
     ),
   }),
-  if: listOf({
+  if: namedSpecs({
     if: text({ required: true }, 'Name of a kept value.'),
     equals: value(
       { optional: true },

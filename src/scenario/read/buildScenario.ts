@@ -7,7 +7,7 @@ import {
   type Service,
 } from '../../base/serviceTraits';
 import { type Slo } from '../../base/slo';
-import { hubRunOf, isRest, type UseCase } from '../../usecases/useCase';
+import { hubRunOf, sendsByRest, type UseCase } from '../../usecases/useCase';
 import {
   type ConfigFields,
   configKeys,
@@ -80,7 +80,7 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
   const rules = readRules(reading, top.written.get('slo'));
   const slo = rules.section;
   const entries = readEntries(reading, top);
-  const rest = entries.some(({ useCase }) => isRest(useCase));
+  const rest = entries.some(({ useCase }) => sendsByRest(useCase));
   const service = choiceIn(config, 'service', azureServices);
   const { target, written: targetKey } = readTarget(reading, config, {
     rest,
@@ -168,7 +168,7 @@ function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[
   const known = hostsOf(target).flatMap((host) => findServiceByHost(host) ?? []);
   const notOfHubs = known.find((service) => !services[service].speaksHub);
   if (notOfHubs !== undefined) return notOfHubs;
-  const rest = entries.some(({ useCase }) => isRest(useCase));
+  const rest = entries.some(({ useCase }) => sendsByRest(useCase));
   return rest || targetRole(target) === 'service' ? defaultService : 'hub';
 }
 

@@ -3,11 +3,11 @@ import {
   argumentBytes,
   assumedFileBytes,
   mostArgumentBytes,
-  ownArguments,
-  partsOf,
+  parseArguments,
+  parsePlaceholderText,
   placeholderNames,
   placeholdersIn,
-  placeholderWords,
+  placeholderHelp,
   type BadPlaceholder,
   type Placeholder,
   stampProblem,
@@ -54,7 +54,7 @@ export function readJson(
   const written = section.written.get(key);
   if (written === undefined) return undefined;
   const json = JSON.stringify(readList(reading, key, written, kept));
-  const read = ownArguments(json, (name) => kept?.all.has(name) === true);
+  const read = parseArguments(json, (name) => kept?.all.has(name) === true);
   if (argumentBytes(read) > mostArgumentBytes) {
     const message = `${lists[key].sentenceStart} are larger than 16 MB together.`;
     reading.error('arguments', written.place, message);
@@ -142,7 +142,7 @@ function checkText(
   place: Place,
   kept: StoredNames | undefined,
 ): void {
-  const { bad, parts } = partsOf(text, kept && ((name) => kept.all.has(name)));
+  const { bad, parts } = parsePlaceholderText(text, kept && ((name) => kept.all.has(name)));
   for (const each of bad) reportPlaceholder(reading, text, place, each, kept);
   for (const part of parts) {
     if (typeof part === 'string') continue;
@@ -179,7 +179,7 @@ function reportPlaceholder(
   const meant = near && (isRowName(near) ? written.replace(name, near) : `{${near}}`);
   const known = [
     ...keptNames.map((each) => `{${each}}`),
-    ...placeholderWords.map(({ written: each }) => each),
+    ...placeholderHelp.map(({ written: each }) => each),
   ].join(', ');
   const message = `There is no placeholder {${safeExcerpt(name)}}.${suggestion(meant)} Known are ${known}; {{ stands for a brace.`;
   reading.error('placeholder', at, message, at.length === length ? meant : undefined);

@@ -3,24 +3,24 @@ import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
 import { formatCount, formatDurationMs } from '../../base/units';
 import { refusalOfPath } from '../../usecases/jsonPath';
 import {
-  ownArguments,
+  parseArguments,
   placeholderNames,
   placeholdersIn,
   argumentSizes,
   mostSizesOfCall,
-  sizesIn,
+  countSizeCombinations,
 } from '../../usecases/ownArguments';
 import type { Parameters } from '../../usecases/parameters';
-import { tooLargeTogether } from '../../usecases/payloadSizes';
+import { totalSizeProblem } from '../../usecases/payloadSizes';
 import {
   callReceivers,
   callReplies,
-  callsOf,
+  listCalls,
   deepestSteps,
   durationMs,
   groupChanges,
   isCounted,
-  isOnlyHeard,
+  isListenOnly,
   longestPath,
   mostCallsOfSession,
   mostEvents,
@@ -31,9 +31,9 @@ import {
   type CallStep,
   type Durations,
   type IfStep,
-  type Keep,
+  type KeepPaths,
   type SessionStep,
-  type Way,
+  type WeightedSteps,
 } from '../../usecases/sessionSteps';
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
@@ -84,8 +84,10 @@ class StepReader {
     const calls = sumOverSession(steps, (step) => (isCounted(step) ? 1 : 0));
     const all = sumOverSession(steps, () => 1);
     const { error } = this.reading;
-    const waits = callsOf(steps).flatMap(({ step }) => (step.kind === 'on' ? [step] : []));
-    const events = new Set(waits.filter((step) => !isOnlyHeard(step)).map(({ event }) => event));
+    const leadTimings = listCalls(steps).flatMap(({ step }) => (step.kind === 'on' ? [step] : []));
+    const events = new Set(
+      leadTimings.filter((step) => !isListenOnly(step)).map(({ event }) => event),
+    );
     const isGood = this.reading.problems().length === known;
     const most = (count: number, limit: number, message: string): void => {
       if (count > limit) error('above-bounds', written.place, message);
@@ -278,7 +280,7 @@ class StepReader {
   private callOf(section: Section): CallStep {
     const args = this.argumentsIn(section);
     const method = nameIn(section, 'call');
-    const found = placeholdersIn(ownArguments(JSON.stringify(args), () => true));
+    const found = placeholdersIn(parseArguments(JSON.stringify(args), () => true));
     const names = found.map(({ name }) => name);
     const reply = choiceIn(section, 'reply', callReplies)!;
     const callback = textIn(section, 'callback');
@@ -317,10 +319,10 @@ class StepReader {
     error('other-reply', section.at('reply'), message);
   }
 
-  private waysIn(section: Section, path: string, depth: number): Way[] {
+  private waysIn(section: Section, path: string, depth: number): WeightedSteps[] {
     const { before } = this;
     const after = new Set(before);
-    const ways = (sectionsIn(section, 'choose') ?? []).map((way, at): Way => {
+    const ways = (sectionsIn(section, 'choose') ?? []).map((way, at): WeightedSteps => {
       this.before = before;
       const steps = this.below(way, 'steps', `${path}.choose.${at}`, depth);
       for (const name of this.before) after.add(name);
@@ -361,11 +363,11 @@ class StepReader {
   private argumentsIn(section: Section): unknown[] {
     const kept: StoredNames = { all: this.all, before: this.before };
     const json = readJson(this.reading, section, 'arguments', kept) ?? '[]';
-    const items = ownArguments(json, () => true);
+    const items = parseArguments(json, () => true);
     const problem =
-      sizesIn(items) > mostSizesOfCall
+      countSizeCombinations(items) > mostSizesOfCall
         ? `The texts of a call can have at most ${mostSizesOfCall} sizes: those of one times those of the others. Write fewer.`
-        : tooLargeTogether(argumentSizes(items));
+        : totalSizeProblem(argumentSizes(items));
     if (problem !== undefined) {
       this.reading.error('arguments', section.at('arguments'), problem);
       return [];
@@ -373,7 +375,7 @@ class StepReader {
     return JSON.parse(json) as unknown[];
   }
 
-  private keepIn(section: Section): Keep {
+  private keepIn(section: Section): KeepPaths {
     const { reading } = this;
     const { error } = reading;
     const written = section.written.get('keep');

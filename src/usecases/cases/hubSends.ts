@@ -1,14 +1,14 @@
-import { callOf, groupMethods, trafficOf, type HubMethod, type UseCase } from '../useCase';
+import { hubMessageOf, groupMethods, trafficOf, type HubMethod, type UseCase } from '../useCase';
 import {
-  below,
+  unitMistakeBelow,
   count,
   duration,
   groupParameters,
-  listOf,
+  namedSpecs,
   messageParameters,
-  targets,
+  targetsParameter,
   choice,
-  numberOf,
+  numberParameter,
   type Parameters,
 } from '../parameters';
 import {
@@ -51,7 +51,7 @@ export const echo: UseCase = {
   parameters: messageParameters,
   traffic: (parameters, load, service) =>
     trafficOf(service === 'webpubsub' ? 'upstream_echo' : 'echo')(parameters, load),
-  run: { preparation: 'nothing', audience: 'self', message: callOf(methods.echo) },
+  run: { preparation: 'nothing', audience: 'self', message: hubMessageOf(methods.echo) },
 };
 
 export const broadcast: UseCase = {
@@ -63,7 +63,7 @@ export const broadcast: UseCase = {
   inGuides: true,
   parameters: messageParameters,
   traffic: trafficOf('broadcast'),
-  run: { preparation: 'nothing', audience: 'everyone', message: callOf(methods.broadcast) },
+  run: { preparation: 'nothing', audience: 'everyone', message: hubMessageOf(methods.broadcast) },
 };
 
 export const sendToClient: UseCase = {
@@ -73,9 +73,13 @@ export const sendToClient: UseCase = {
   services: ['hub', 'signalr'],
   hubMethods: [methods.sendToClient],
   inGuides: true,
-  parameters: [...messageParameters, targets],
+  parameters: [...messageParameters, targetsParameter],
   traffic: trafficOf('send_to_connection'),
-  run: { preparation: 'connectionId', audience: 'client', message: callOf(methods.sendToClient) },
+  run: {
+    preparation: 'connectionId',
+    audience: 'client',
+    message: hubMessageOf(methods.sendToClient),
+  },
 };
 
 export const sendToGroup: UseCase = {
@@ -85,9 +89,9 @@ export const sendToGroup: UseCase = {
   services: ['hub', 'signalr', 'webpubsub'],
   hubMethods: [methods.sendToGroup, ...groupMethods],
   inGuides: true,
-  parameters: [...messageParameters, ...groupParameters, targets],
+  parameters: [...messageParameters, ...groupParameters, targetsParameter],
   traffic: trafficOf('send_to_group'),
-  run: { preparation: 'joinGroups', audience: 'group', message: callOf(methods.sendToGroup) },
+  run: { preparation: 'joinGroups', audience: 'group', message: hubMessageOf(methods.sendToGroup) },
 };
 
 export const frequentJoinLeaveGroup: UseCase = {
@@ -99,9 +103,9 @@ export const frequentJoinLeaveGroup: UseCase = {
   assumption: 'Joining and leaving groups is in no table: only the messages count.',
   parameters: [
     ...sendToGroup.parameters,
-    ...listOf({
+    ...namedSpecs({
       joinLeaveInterval: duration(
-        { range: [1, 86_400_000], default: 1000, unitMistake: below(10, 's') },
+        { range: [1, 86_400_000], default: 1000, unitMistake: unitMistakeBelow(10, 's') },
         'Time between joining and leaving of one connection that does not send.',
         'The Azure SignalR benchmark took the sendingInterval for this.',
       ),
@@ -116,7 +120,7 @@ export const connectOnly: UseCase = {
   aliases: ['listen'],
   summary: 'Connections are opened and held; nothing is sent.',
   services: ['hub', 'signalr', 'webpubsub'],
-  parameters: listOf({
+  parameters: namedSpecs({
     rounds: count(
       { range: [1, 1000], default: 1 },
       'Rounds of connecting: each opens an equal part of the connections and holds all of them for `singleStepDuration`, as a step of its own.',
@@ -151,7 +155,7 @@ export const streamingEcho: UseCase = {
   hubMethods: Object.values(streamMethods),
   parameters: [
     ...messageParameters,
-    ...listOf({
+    ...namedSpecs({
       streamingItemCount,
       streamingItemSendDelay,
       streamDirection: choice(
@@ -163,7 +167,7 @@ export const streamingEcho: UseCase = {
   ],
   traffic: (parameters, load) => ({
     ...trafficOf('echo')(parameters, load),
-    ...streamTraffic(shapeOf(parameters), numberOf(parameters, 'sendingInterval') / 1000),
+    ...streamTraffic(shapeOf(parameters), numberParameter(parameters, 'sendingInterval') / 1000),
   }),
   run: { preparation: 'nothing', audience: 'self' },
   runWith: (parameters) => ({

@@ -3,20 +3,20 @@ import {
   groupParameters,
   largestGroup,
   list,
-  listOf,
+  namedSpecs,
   text,
   intervalParameters,
   messageParameters,
-  targets,
-  numberOf,
+  targetsParameter,
+  numberParameter,
   type Parameters,
   type ParameterSpec,
 } from '../parameters';
-import { argumentBytes, ownArguments, placeholdersIn, type OwnArgument } from '../ownArguments';
+import { argumentBytes, parseArguments, placeholdersIn, type CallArgument } from '../ownArguments';
 import { itemBytes, ownStreamOf, ownStreamParameters, streamTraffic } from '../streams';
 import type { TrafficKind, Audience, HubRun, OwnCall, Preparation, UseCase } from '../useCase';
 
-const own: readonly ParameterSpec[] = listOf({
+const own: readonly ParameterSpec[] = namedSpecs({
   method: text({ required: true }, 'Hub method to call, as the server names it.'),
   arguments: list(
     { optional: true },
@@ -42,8 +42,8 @@ const own: readonly ParameterSpec[] = listOf({
 
 const sendingInterval = messageParameters.find(({ name }) => name === 'sendingInterval')!;
 
-const argumentsOf = (parameters: Parameters): readonly OwnArgument[] =>
-  ownArguments(String(parameters['arguments'] ?? '[]'));
+const argumentsOf = (parameters: Parameters): readonly CallArgument[] =>
+  parseArguments(String(parameters['arguments'] ?? '[]'));
 
 const replyOf = (parameters: Parameters): OwnCall['reply'] =>
   (parameters['reply'] as OwnCall['reply'] | undefined) ?? 'completion';
@@ -66,7 +66,7 @@ const kinds: Readonly<Record<Audience, TrafficKind>> = {
 function runOf(parameters: Parameters): HubRun {
   const audience = audienceOf(parameters);
   const streams = ownStreamOf(parameters);
-  const sent = [...argumentsOf(parameters), ...ownArguments(streams?.own?.items ?? '[]')];
+  const sent = [...argumentsOf(parameters), ...parseArguments(streams?.own?.items ?? '[]')];
   const names = placeholdersIn(sent).map(({ name }) => name);
   const ids = names.includes('sender') || audience === 'client';
   const preparation: Preparation =
@@ -96,7 +96,7 @@ export const invoke: UseCase = {
     ...ownStreamParameters,
     sendingInterval,
     ...intervalParameters,
-    targets,
+    targetsParameter,
     ...groupParameters.map((spec) =>
       spec.required === true ? { ...spec, required: false, optional: true } : spec,
     ),
@@ -109,7 +109,7 @@ export const invoke: UseCase = {
   },
   traffic: (parameters, { senders, connections }) => {
     const kind = kinds[audienceOf(parameters)];
-    const intervalS = numberOf(parameters, 'sendingInterval') / 1000;
+    const intervalS = numberParameter(parameters, 'sendingInterval') / 1000;
     const stream = ownStreamOf(parameters);
     if (stream !== undefined) {
       const messageBytes = itemBytes(stream, parameters);

@@ -1,6 +1,6 @@
 /** Use cases over the REST API of a service. */
 import { callbacks } from '../../base/message';
-import { groupParameters, messageParameters, targets } from '../parameters';
+import { groupParameters, messageParameters, targetsParameter } from '../parameters';
 import { trafficOf, type HubRun, type UseCase } from '../useCase';
 
 const byRest = (
@@ -27,14 +27,14 @@ export const restSendToUser = byRest(
   'rest_send_to_user',
   'Callers of the REST API send to one user each, never to their own.',
   { preparation: 'nothing', audience: 'client' },
-  [targets],
+  [targetsParameter],
 );
 export const restSendToGroup = byRest(
   'restSendToGroup',
   'rest_send_to_group',
   'Callers of the REST API send to a group.',
   { preparation: 'joinGroups', audience: 'group' },
-  [...groupParameters, targets],
+  [...groupParameters, targetsParameter],
 );
 
 const persistent = (base: UseCase, name: string): UseCase => ({

@@ -1,9 +1,9 @@
 import {
-  below,
+  unitMistakeBelow,
   duration,
   groupParameters,
   intervalParameters,
-  listOf,
+  namedSpecs,
   stepList,
   text,
   type Parameters,
@@ -14,7 +14,7 @@ import { placeholdersIn } from '../ownArguments';
 import {
   argumentsOfStep,
   audienceOfStep,
-  callsOf,
+  listCalls,
   joinsByCalls,
   sessionStepsOf,
   usesGroup,
@@ -24,9 +24,9 @@ import type { HubRun, Preparation, UseCase } from '../useCase';
 const groupKeys = ['groupCount', 'sendersPer'];
 
 const own: readonly ParameterSpec[] = [
-  ...listOf({
+  ...namedSpecs({
     sessionInterval: duration(
-      { range: [1, 86_400_000], required: true, unitMistake: below(100, 's') },
+      { range: [1, 86_400_000], required: true, unitMistake: unitMistakeBelow(100, 's') },
       'Time from one session of a sender to its next. If one is still going on when the next is due, that one begins late and keeps its due time.',
     ),
     steps: stepList(
@@ -38,7 +38,7 @@ const own: readonly ParameterSpec[] = [
   ...groupParameters
     .filter(({ name }) => groupKeys.includes(name))
     .map((spec) => (spec.required === true ? { ...spec, required: false, optional: true } : spec)),
-  ...listOf({
+  ...namedSpecs({
     sharedGroups: text(
       { optional: true },
       'Sessions of a mix with the same name here, such as `rooms`, have the same groups: what one sends to a group is expected at its members of the others, too.',
@@ -52,7 +52,7 @@ const own: readonly ParameterSpec[] = [
 
 function runOf(parameters: Parameters): HubRun {
   const steps = sessionStepsOf(parameters);
-  const calls = callsOf(steps).map(({ step }) => step);
+  const calls = listCalls(steps).map(({ step }) => step);
   const audiences = new Set(calls.map(audienceOfStep));
   // Shared groups have members of every session that joins.
   const joins = joinsByCalls(steps) && audiences.has('group');
@@ -93,7 +93,7 @@ export const session: UseCase = {
 export const slowestReplay = 0.01;
 export const fastestReplay = 1000;
 
-const replayParameters: readonly ParameterSpec[] = listOf({
+const replayParameters: readonly ParameterSpec[] = namedSpecs({
   recording: text(
     { required: true },
     'Recording to replay, a file that `record` has written; relative to the scenario file.',

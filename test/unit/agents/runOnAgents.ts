@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../../src/measure/summary';
 import { serveRun, type AgentEnding, type AgentParts } from '../../../src/agents/agent/agent';
 import { Crew } from '../../../src/agents/coordinate/crew';
-import { buildRunPlan, searchStepOf } from '../../../src/plan/buildPlan';
-import { agentsOf, workersOfAgent, type Plan } from '../../../src/plan/plan';
+import { buildRunPlan, createSearchStep } from '../../../src/plan/buildPlan';
+import { agentCount, workersOfAgent, type Plan } from '../../../src/plan/plan';
 import type { FromWorker, ToWorker } from '../../../src/messages/worker';
 import { noConnections, type StepSample, type WorkerSample } from '../../../src/measure/sample';
 import type { Run } from '../../../src/engine/lead/run';
@@ -85,7 +85,7 @@ export class RunOnAgents {
       dispose: () => Promise.resolve(),
     } as unknown as OpenTarget;
     const steps =
-      plan.search && new SearchedSteps(plan.search, searchStepOf(scenario), agentsOf(plan));
+      plan.search && new SearchedSteps(plan.search, createSearchStep(scenario), agentCount(plan));
     const given = { keepGoing: true, askedMs: 0, ...(steps && { steps }) };
     const begun = await crew.startRun(plan, target, given, { text, overrides: [], files: {} });
     return { crew, run: begun, working };

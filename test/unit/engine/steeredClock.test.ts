@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { ClockDiscipline, clockMemory, steeredClock } from '../../../src/engine/machineClock';
+import { ClockDiscipline, createClockMemory, steeredClock } from '../../../src/engine/machineClock';
 
 describe('steeredClock', () => {
   it('is the machine’s until it is steered', () => {
-    const clock = steeredClock({ nowUs: () => 1234.5 }, clockMemory());
+    const clock = steeredClock({ nowUs: () => 1234.5 }, createClockMemory());
     assert.equal(clock.nowUs(), 1234.5);
   });
 
   it('goes evenly to each new offset, in half a second where that is no steep change', () => {
     let nowUs = 1_000_000;
     const machine = { nowUs: () => nowUs };
-    const memory = clockMemory();
+    const memory = createClockMemory();
     const clock = steeredClock(machine, memory);
     const discipline = new ClockDiscipline(machine, memory);
     const offsetAt = (us: number): number => {
@@ -44,7 +44,7 @@ describe('steeredClock', () => {
     const steady = fc.property(steps, (list) => {
       let nowUs = 5_000_000;
       const machine = { nowUs: () => nowUs };
-      const memory = clockMemory();
+      const memory = createClockMemory();
       const [clock, discipline] = [
         steeredClock(machine, memory),
         new ClockDiscipline(machine, memory),
@@ -64,7 +64,7 @@ describe('steeredClock', () => {
   it('reads once more when it is steered in the midst of a reading', () => {
     let nowUs = 1_000_000;
     let meanwhile: (() => void) | undefined;
-    const memory = clockMemory();
+    const memory = createClockMemory();
     const discipline = new ClockDiscipline({ nowUs: () => nowUs }, memory);
     const clock = steeredClock(
       {
@@ -94,7 +94,7 @@ describe('steeredClock', () => {
   });
 
   it('waits while somebody writes', () => {
-    const memory = clockMemory();
+    const memory = createClockMemory();
     const version = new Int32Array(memory, 0, 1);
     let reads = 0;
     const clock = steeredClock(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { split, type Plan } from '../../../src/plan/plan';
+import { splitEvenly, type Plan } from '../../../src/plan/plan';
 import { buildPlan } from '../../../src/plan/buildPlan';
 import { scenarioWith } from '../capacity/scenarios';
 
@@ -12,7 +12,7 @@ describe('split', () => {
       fc.nat(1_000_000),
       fc.integer({ min: 1, max: 64 }),
       (total, parts) => {
-        const split_ = split(total, parts);
+        const split_ = splitEvenly(total, parts);
         assert.equal(split_.length, parts);
         assert.equal(
           split_.reduce((sum, part) => sum + part, 0),

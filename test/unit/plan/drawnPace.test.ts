@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import {
   Activity,
   drawnTiming,
-  drawsOf,
+  createDraw,
   evenTiming,
   jitterTiming,
   DrawnPace,
@@ -43,8 +43,8 @@ const distributions: readonly PlanIntervals[] = [
 
 const timings = (intervalUs: number, seed: number) => [
   evenTiming(intervalUs),
-  jitterTiming(intervalUs, drawsOf(seed)),
-  ...distributions.map((intervals) => drawnTiming(intervalUs, intervals, drawsOf(seed))),
+  jitterTiming(intervalUs, createDraw(seed)),
+  ...distributions.map((intervals) => drawnTiming(intervalUs, intervals, createDraw(seed))),
 ];
 
 const load = fc.record({
@@ -131,7 +131,7 @@ describe('drawn times of messages', () => {
   });
 
   it('with jitter have each sender send once in each interval', () => {
-    const timing = jitterTiming(second, drawsOf(7));
+    const timing = jitterTiming(second, createDraw(7));
     const due = dueBefore(20 * second, { ranks: ranksTo(30), timing });
     const places = due.map(({ atUs, rank }) => `${rank} ${Math.floor(atUs / second)}`);
     assert.equal(new Set(places).size, 600);
@@ -151,7 +151,7 @@ describe('drawn times of messages', () => {
         lognormal: spread,
       }[distribution];
       for (const seed of [1, 2, 3]) {
-        const timing = drawnTiming(second, intervals, drawsOf(seed));
+        const timing = drawnTiming(second, intervals, createDraw(seed));
         const [senders, seconds] = [500, 20];
         const due = dueBefore(seconds * second, { ranks: ranksTo(senders), timing });
         // Each second has as many as there are senders, the first one too: five deviations of a Poisson count, which
@@ -182,7 +182,7 @@ describe('drawn times of messages', () => {
   }
 
   it('with closed pacing count from the send', () => {
-    const timing = drawnTiming(second, { distribution: 'uniform', spread: 0.2 }, drawsOf(5));
+    const timing = drawnTiming(second, { distribution: 'uniform', spread: 0.2 }, createDraw(5));
     const spec = { ranks: ranksTo(20), timing, closed: true };
     const lateUs = 300_000;
     const due = dueBefore(20 * second, spec, lateUs);
@@ -285,7 +285,7 @@ describe('senders that come and go', () => {
   it('with drawn intervals send at the rate of those that take part', () => {
     const spec = { from: 0, stages: [{ to: 400, overMs: 20_000, holdMs: 20_000 }] };
     for (const intervals of distributions) {
-      const timing = drawnTiming(second, intervals, drawsOf(9));
+      const timing = drawnTiming(second, intervals, createDraw(9));
       const activity = new Activity(spec);
       const due = dueBefore(40 * second, { ranks: ranksTo(400), timing, activity });
       const early = due.filter(({ atUs }) => atUs < 20 * second).length;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { seededRandom, shuffled } from '../../../src/base/random';
-import { drawnTiming, drawsOf, DrawnPace, Pace, type Pacing } from '../../../src/plan/pace';
-import { ranksOf } from '../../../src/plan/population';
+import { drawnTiming, createDraw, DrawnPace, Pace, type Pacing } from '../../../src/plan/pace';
+import { senderRanksOfWorker } from '../../../src/plan/population';
 
 interface Due {
   readonly atUs: number;
@@ -37,7 +37,7 @@ describe('Pace', () => {
       const senders = Math.ceil(share * connections);
       const order = shuffled(connections, seededRandom(seed));
       const merged = Array.from({ length: workers }, (_, worker) => {
-        const ranks = ranksOf(order, senders, worker, workers);
+        const ranks = senderRanksOfWorker(order, senders, worker, workers);
         return dueBefore(rounds * intervalUs, new Pace(ranks, senders, intervalUs), ranks);
       })
         .flat()
@@ -61,7 +61,7 @@ describe('Pace', () => {
         const intervalUs = given.intervalMs * 1000;
         const senders = Math.ceil(given.share * given.connections);
         const order = shuffled(given.connections, seededRandom(given.seed));
-        const ranks = ranksOf(order, senders, 0, given.workers);
+        const ranks = senderRanksOfWorker(order, senders, 0, given.workers);
         if (ranks.length === 0) return;
         const pace = new Pace(ranks, senders, intervalUs);
         for (let count = 0; count < taken; count++) pace.take();
@@ -94,7 +94,7 @@ describe('closed pacing', () => {
   const closed = (senders: number, intervalUs: number): DrawnPace =>
     new DrawnPace({
       ranks: Uint32Array.from({ length: senders }, (_, rank) => rank),
-      timing: drawnTiming(intervalUs, { distribution: 'uniform', spread: 0 }, drawsOf(3)),
+      timing: drawnTiming(intervalUs, { distribution: 'uniform', spread: 0 }, createDraw(3)),
       closed: true,
     });
 

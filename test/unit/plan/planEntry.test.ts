@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { planEntryOf } from '../../../src/plan/buildPlan';
+import { createPlanEntry } from '../../../src/plan/buildPlan';
 
 const sending = { messageSize: 2048, sendingInterval: 500 };
 
-describe('planEntryOf', () => {
+describe('createPlanEntry', () => {
   it('reads intervals, sizes and contents', () => {
-    const entry = planEntryOf({
+    const entry = createPlanEntry({
       name: 'echo',
       parameters: { ...sending, messageSizes: '256B 90%, 16KB 10%', payload: 'binary' },
     });
@@ -22,7 +22,7 @@ describe('planEntryOf', () => {
 
   it('reads groups, of which a connection joins no more than there are', () => {
     const parameters = { ...sending, groupCount: 3, groupsPerConnection: 5, sendersPer: 'group' };
-    const entry = planEntryOf({
+    const entry = createPlanEntry({
       name: 'frequentJoinLeaveGroup',
       parameters: { ...parameters, joinLeaveInterval: 70, targets: 'random' },
     });
@@ -31,7 +31,7 @@ describe('planEntryOf', () => {
   });
 
   it('measures arguments of the user’s own', () => {
-    const entry = planEntryOf({
+    const entry = createPlanEntry({
       name: 'invoke',
       parameters: { method: 'M', arguments: '["abc"]', sendingInterval: 100 },
     });
@@ -40,16 +40,22 @@ describe('planEntryOf', () => {
   });
 
   it('has neither sizes nor an interval where nothing is sent', () => {
-    const entry = planEntryOf({ name: 'connectOnly', parameters: { rounds: 1 } });
+    const entry = createPlanEntry({ name: 'connectOnly', parameters: { rounds: 1 } });
     assert.deepEqual([entry.intervalMs, entry.payload.sizes], [0, []]);
   });
 
   it('is data that can be cloned', () => {
-    const entry = planEntryOf({ name: 'sendToGroup', parameters: { ...sending, groupCount: 2 } });
+    const entry = createPlanEntry({
+      name: 'sendToGroup',
+      parameters: { ...sending, groupCount: 2 },
+    });
     assert.deepEqual(structuredClone(entry), entry);
   });
 
   it('refuses a use case that is not there', () => {
-    assert.throws(() => planEntryOf({ name: 'nothing', parameters: {} }), /no use case nothing/);
+    assert.throws(
+      () => createPlanEntry({ name: 'nothing', parameters: {} }),
+      /no use case nothing/,
+    );
   });
 });

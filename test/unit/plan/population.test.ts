@@ -3,13 +3,13 @@ import * as fc from 'fast-check';
 import { derangement, seededRandom } from '../../../src/base/random';
 import { buildPlan } from '../../../src/plan/buildPlan';
 import {
-  entryOfSource,
-  groupsIn,
-  leaveOut,
+  entryIndexOfSource,
+  countGroups,
+  skipAbsentTargets,
   populationsOf,
-  ranksOf,
-  sendersOf,
-  silentUpTo,
+  senderRanksOfWorker,
+  senderCount,
+  nonSendersUpTo,
   type Population,
 } from '../../../src/plan/population';
 import { parseScenario } from '../../../src/scenario/parseScenario';
@@ -122,8 +122,8 @@ describe('the population', () => {
 
   it('keeps its senders from step to step and adds new ones', () => {
     const { senderOrder } = populated('echo', 50);
-    const few = ranksOf(senderOrder, 10, 0, 1).map((rank) => senderOrder[rank]!);
-    const more = ranksOf(senderOrder, 30, 0, 1).map((rank) => senderOrder[rank]!);
+    const few = senderRanksOfWorker(senderOrder, 10, 0, 1).map((rank) => senderOrder[rank]!);
+    const more = senderRanksOfWorker(senderOrder, 30, 0, 1).map((rank) => senderOrder[rank]!);
     assert.deepEqual(more.subarray(0, 10), few);
   });
 
@@ -140,7 +140,7 @@ describe('the population', () => {
       const senders = some % (connections + 1);
       const { senderOrder } = populated('echo', connections, {}, seed);
       const parts = indices(workers).map((worker) =>
-        ranksOf(senderOrder, senders, worker, workers),
+        senderRanksOfWorker(senderOrder, senders, worker, workers),
       );
       for (const [worker, ranks] of parts.entries()) {
         for (const rank of ranks) assert.equal(senderOrder[rank]! % workers, worker);
@@ -176,10 +176,10 @@ describe('the populations of a mix', () => {
   it('give each connection to one entry at most, in every step', () => {
     for (const step of plan.steps) {
       const senders = populations.flatMap(({ senderOrder }, position) => [
-        ...senderOrder.subarray(0, sendersOf(step, position)),
+        ...senderOrder.subarray(0, senderCount(step, position)),
       ]);
       assert.equal(senders.length, step.senders);
-      const silent = [...silentUpTo(plan, populations, step.index)];
+      const silent = [...nonSendersUpTo(plan, populations, step.index)];
       assert.deepEqual(
         [...senders, ...silent].sort((a, b) => a - b),
         indices(30),
@@ -198,7 +198,7 @@ describe('the populations of a mix', () => {
       [0, 1, 4, 9],
     );
     assert.deepEqual(
-      [0, 29, 30, 89, 90, 150, 179, 180].map((source) => entryOfSource(populations, source)),
+      [0, 29, 30, 89, 90, 150, 179, 180].map((source) => entryIndexOfSource(populations, source)),
       [0, 0, 1, 1, 2, 3, 3, -1],
     );
     assert.notEqual(groups!.groupName(1), others!.groupName(1));
@@ -244,7 +244,7 @@ scenarios: [{ name: echo, senders: 20% }, { name: broadcast, senders: 50% }, { n
         [1, 3, true],
       ],
     );
-    assert.equal(groupsIn(all), 7);
+    assert.equal(countGroups(all), 7);
     const names = all.map((each) => each.groupName(2));
     assert.equal(names[1], names[3]);
     assert.equal(new Set(names).size, 3);
@@ -268,14 +268,14 @@ scenarios: [{ name: echo, senders: 20% }, { name: broadcast, senders: 50% }, { n
   });
 });
 
-describe('leaveOut', () => {
+describe('skipAbsentTargets', () => {
   it('keeps everybody who takes part writing to, and written to by, one other', () => {
     const kept = fc.property(
       fc.integer(),
       fc.array(fc.boolean(), { minLength: 2, maxLength: 60 }),
       (seed, takesPart) => {
         const targets = derangement(takesPart.length, seededRandom(seed));
-        leaveOut(targets, (connection) => takesPart[connection]!);
+        skipAbsentTargets(targets, (connection) => takesPart[connection]!);
         const senders = takesPart.flatMap((part, connection) => (part ? [connection] : []));
         const receivers = senders.map((sender) => targets[sender]!);
         assert.deepEqual(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { targetOf } from '../../../src/plan/draws';
+import { urlIndexOf } from '../../../src/plan/draws';
 
 const spread = (targetChoice: 'roundRobin' | 'random', seed = 1): number[] =>
-  Array.from({ length: 3000 }, (_, index) => targetOf({ targetChoice, seed }, 3, index));
+  Array.from({ length: 3000 }, (_, index) => urlIndexOf({ targetChoice, seed }, 3, index));
 
 describe('targetOf', () => {
   it('goes round', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildPlan } from '../../../src/plan/buildPlan';
-import { factsOf } from '../../../src/engine/lead/run';
+import { stepFacts } from '../../../src/engine/lead/run';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { isRecording, refuseReplays } from '../../../src/run/scenarioFile';
@@ -124,7 +124,7 @@ describe('replays', () => {
       const asked = { ...scenario, connections, baseSending: senders };
       const { scenario: read, withTracks } = await openReplays(asked, { folder, t: english });
       const plan = withTracks(buildPlan(read, { workers: 1, seed: 1, runId: 1 }));
-      const { calls } = factsOf(plan, plan.steps[0]!);
+      const { calls } = stepFacts(plan, plan.steps[0]!);
       return calls!.map(({ name, recorded }) => [name, recorded]);
     };
     const times = (recorded?: number): unknown => ['Join', 'Leave'].map((name) => [name, recorded]);

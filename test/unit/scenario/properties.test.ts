@@ -5,7 +5,7 @@ import { parseScenario, type ParseOptions } from '../../../src/scenario/parseSce
 import { allParameters, topKeys } from '../../../src/scenario/keys/scenarioKeys';
 import { stepsOf } from '../../../src/scenario/steps';
 import { findUseCase } from '../../../src/usecases/registry';
-import { deliveriesOf } from '../../../src/usecases/useCase';
+import { deliveriesPerMessage } from '../../../src/usecases/useCase';
 
 const examples = readdirSync('examples').map((file) => readFileSync(`examples/${file}`, 'utf8'));
 
@@ -35,7 +35,7 @@ function check(text: string, options?: ParseOptions): void {
     const isWhole = problems.every(({ severity }) => severity !== 'error');
     for (const { name, optional, required = false } of useCase.parameters)
       assert.ok(name in parameters || optional === true || (required && !isWhole), name);
-    assert.ok(Number.isFinite(deliveriesOf(useCase, parameters, load)));
+    assert.ok(Number.isFinite(deliveriesPerMessage(useCase, parameters, load)));
     useCase.traffic(parameters, load, scenario.service);
   }
 }

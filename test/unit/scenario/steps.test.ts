@@ -10,7 +10,7 @@ import {
   scenarioAtSearchValue,
 } from '../../../src/scenario/steps';
 import { rowsOf, scenarioOf, errorsOf, withConfig, testProblems } from './parsed';
-import { searchStepOf, buildSearchPlan } from '../../../src/plan/buildPlan';
+import { createSearchStep, buildSearchPlan } from '../../../src/plan/buildPlan';
 
 const defaults = scenarioOf('config:\n  target: local\n');
 
@@ -290,11 +290,11 @@ describe('the plan of a search', () => {
   });
 
   it('names in each step what differs', () => {
-    const rate = searchStepOf(scenario)(400, 3);
+    const rate = createSearchStep(scenario)(400, 3);
     assert.deepEqual([rate.index, rate.senders, rate.intervalsMs], [3, 800, [2000]]);
-    const size = searchStepOf(scenarioOf(searching('of: messageSize')))(4096, 1);
+    const size = createSearchStep(scenarioOf(searching('of: messageSize')))(4096, 1);
     assert.deepEqual([size.messageBytes, size.intervalsMs], [4096, undefined]);
-    const connections = searchStepOf(scenarioOf(searching('of: connections')))(64, 2);
+    const connections = createSearchStep(scenarioOf(searching('of: connections')))(64, 2);
     assert.deepEqual([connections.connections, connections.senders], [64, 64]);
   });
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { numberedNames } from '../../../src/usecases/sessionSteps';
+import { numberDuplicates } from '../../../src/usecases/sessionSteps';
 
-describe('numberedNames', () => {
+describe('numberDuplicates', () => {
   it('numbers only what is there several times', () => {
-    assert.deepEqual(numberedNames(['echo', 'broadcast', 'echo']), [
+    assert.deepEqual(numberDuplicates(['echo', 'broadcast', 'echo']), [
       'echo 1',
       'broadcast',
       'echo 2',
     ]);
-    assert.deepEqual(numberedNames(['echo']), ['echo']);
+    assert.deepEqual(numberDuplicates(['echo']), ['echo']);
   });
 });

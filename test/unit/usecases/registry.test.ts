@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { findUseCase, useCases } from '../../../src/usecases/registry';
 import type { Parameters } from '../../../src/usecases/parameters';
-import { deliveriesOf, type UseCase } from '../../../src/usecases/useCase';
+import { deliveriesPerMessage, type UseCase } from '../../../src/usecases/useCase';
 
 /** Defaults, and ten groups where a number of groups is required. */
 const defaultsOf = (useCase: UseCase): Parameters =>
@@ -95,7 +95,7 @@ describe('the use cases', () => {
     };
     for (const [name, expected] of Object.entries(deliveries)) {
       const useCase = findUseCase(name)!;
-      assert.equal(deliveriesOf(useCase, defaultsOf(useCase), load), expected, name);
+      assert.equal(deliveriesPerMessage(useCase, defaultsOf(useCase), load), expected, name);
     }
   });
 

@@ -6,7 +6,11 @@ import {
   AskingPace,
   ClockInterval,
 } from '../../../../src/agents/clock/referenceClock';
-import { ClockDiscipline, clockMemory, steeredClock } from '../../../../src/engine/machineClock';
+import {
+  ClockDiscipline,
+  createClockMemory,
+  steeredClock,
+} from '../../../../src/engine/machineClock';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, MemoryLink } from '../memoryBus';
 import fc from 'fast-check';
@@ -166,7 +170,7 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
     drift = 0;
     const machine = { nowUs: () => time.nowUs() * (1 + drift) + aheadUs + jumpUs };
     clock = new ReferenceClock(link, 'clock', machine.nowUs, false);
-    const memory = clockMemory();
+    const memory = createClockMemory();
     const discipline = new ClockDiscipline(machine, memory);
     const steered = steeredClock(machine, memory);
     runUs = () => steered.nowUs() + firstUs;

@@ -19,7 +19,7 @@ function run(search: CapacitySearch, server: SimulatedServer): number[] {
     assert.ok(Number.isInteger(value), `${value} is not a whole number`);
     assert.ok(tried.length < 500, 'the search has no end');
     tried.push(value);
-    search.came(server.step(value));
+    search.recordOutcome(server.step(value));
   }
   return tried;
 }
@@ -122,7 +122,7 @@ describe('CapacitySearch', () => {
     const search = new CapacitySearch(range);
     for (const outcome of ['held', 'held', 'missed'] as const) {
       search.next();
-      search.came(outcome);
+      search.recordOutcome(outcome);
     }
     search.end('budget');
     search.end('stopped');
@@ -181,7 +181,7 @@ describe('CapacitySearch', () => {
     const over = new CapacitySearch({ from: 100, to: 1000, precision: 0.05 });
     for (const outcome of ['held', 'leansHeld', 'leansMissed'] as const) {
       over.next();
-      over.came(outcome);
+      over.recordOutcome(outcome);
     }
     over.end('budget');
     assert.deepEqual([over.low, over.high], [100, null]);

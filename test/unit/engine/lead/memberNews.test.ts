@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import type { MembershipReport, ToWorker } from '../../../../src/messages/worker';
-import { MemberNews } from '../../../../src/engine/lead/agents';
+import { MembershipRelay } from '../../../../src/engine/lead/agents';
 
-describe('MemberNews', () => {
+describe('MembershipRelay', () => {
   let alive: Set<number>;
   let ordered: (readonly MembershipReport[])[];
-  let news: MemberNews;
+  let news: MembershipRelay;
 
   beforeEach(() => {
     alive = new Set([0, 1, 2]);
     ordered = [];
-    news = new MemberNews(
+    news = new MembershipRelay(
       () => alive,
       (order: ToWorker) => order.type === 'moved' && ordered.push(order.reports),
     );

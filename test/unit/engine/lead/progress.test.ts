@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { RateWindows, TickMerger } from '../../../../src/measure/total/tickMerger';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
 import {
-  agentsAt,
+  agentProgress,
   connectionProgress,
-  intervalOf,
+  tickInterval,
   stepProgress,
 } from '../../../../src/engine/lead/run';
 import { shortStep } from '../../../fakes/plan';
@@ -25,7 +25,7 @@ describe('agents while a run goes on', () => {
   const saidOf = (count: number): number[] => {
     const totals = new RunTotals(10);
     const workers = { agents: () => running(count) };
-    return [...Array(12).keys()].filter((tick) => agentsAt(tick, totals, workers).agents);
+    return [...Array(12).keys()].filter((tick) => agentProgress(tick, totals, workers).agents);
   };
 
   it('are said each second, and of very many less often', () => {
@@ -39,12 +39,12 @@ describe('agents while a run goes on', () => {
     const sample = workerSampleOf({ worker: 1, steps: [stepSampleOf({ sent: 7 })] });
     totals.beginStep({ index: 1, senders: 10 });
     totals.add({ ...sample, clock: { errorUs: 3, jumps: 0 } });
-    const { agents = [] } = agentsAt(1, totals, { agents: () => running(2) });
+    const { agents = [] } = agentProgress(1, totals, { agents: () => running(2) });
     assert.deepEqual(
       agents.map(({ lastStep }) => lastStep?.sent),
       [undefined, 7],
     );
-    assert.deepEqual(agentsAt(1, totals, {}), {});
+    assert.deepEqual(agentProgress(1, totals, {}), {});
   });
 });
 
@@ -107,7 +107,7 @@ describe('progress of a tick', () => {
     const windows = new RateWindows();
     windows.begin(0);
     const tick = tickOf({ offered: 3, sent: 2, received: 1, latency: countsOf(500) });
-    const { interval } = intervalOf(tick, windows);
+    const { interval } = tickInterval(tick, windows);
     assert.deepEqual([interval?.offered, interval?.sent, interval?.received], [3, 2, 1]);
     assert.equal(interval?.latencyUs.max, 500);
   });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FromWorker, WorkerStart } from '../../../../src/messages/worker';
-import { memberMemory } from '../../../../src/engine/prepare/sharedMembers';
+import { createMemberMemory } from '../../../../src/engine/prepare/sharedMembers';
 import { startThreads, WorkerThreads } from '../../../../src/engine/lead/startRun';
 import { endpointOf } from '../../../fakes/endpoint';
 import { planOf } from '../../../fakes/plan';
@@ -42,7 +42,7 @@ describe('WorkerThreads', () => {
       pool = new WorkerThreads(
         path,
         starts,
-        { memory: memberMemory(10, 1) },
+        { memory: createMemberMemory(10, 1) },
         {
           fact: (worker, fact: FromWorker) => report(`${worker} ${fact.type}`),
           lost: (worker, error) => report(`${worker} lost: ${error.message}`),

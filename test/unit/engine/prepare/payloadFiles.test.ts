@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { messageMaker } from '../../../../src/engine/send/messageShape';
+import { createMessageMaker } from '../../../../src/engine/send/messageShape';
 import { withPayloadFile } from '../../../../src/engine/prepare/payloadFiles';
 import { planOf } from '../../../fakes/plan';
 
@@ -25,7 +25,7 @@ describe('files of messages', () => {
     assert.deepEqual(asked, ['a.json', 'b.txt']);
     // Each was taken for 2 KB; the first has 8 bytes, the second 4.
     assert.equal(entry!.payload.sizes[0]?.bytes, 4106 - 2 * 2048 + 8 + 4);
-    assert.deepEqual(messageMaker(plan, entry!, 0)!.shape(0, false).arguments, [
+    assert.deepEqual(createMessageMaker(plan, entry!, 0)!.shape(0, false).arguments, [
       { kind: 'text', parts: ['{"ü":1}'] },
       { kind: 'list', items: [{ kind: 'text', parts: ['x', 'text'] }] },
     ]);

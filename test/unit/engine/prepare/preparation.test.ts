@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Plan } from '../../../../src/plan/plan';
 import { populationsOf } from '../../../../src/plan/population';
 import { Preparation } from '../../../../src/engine/prepare/preparation';
-import { memberMemory, SharedMembers } from '../../../../src/engine/prepare/sharedMembers';
+import { createMemberMemory, SharedMembers } from '../../../../src/engine/prepare/sharedMembers';
 import type { HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage, Invocation } from '../../../../src/wire/message/hubMessage';
 import { HubSide, HubSideConnection } from '../../../fakes/hubSide';
@@ -36,7 +36,9 @@ describe('Preparation', () => {
   ): void {
     const plan: Plan = planOf({ connections: 3, ...changes });
     const populations = populationsOf(plan);
-    members = new SharedMembers(memberMemory(3, 4, { ids: true }), populations, () => time.nowUs());
+    members = new SharedMembers(createMemberMemory(3, 4, { ids: true }), populations, () =>
+      time.nowUs(),
+    );
     preparation = new Preparation(plan, populations, members, joinFor);
     losses = [];
     hub = new HubSide();

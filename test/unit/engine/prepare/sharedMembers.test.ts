@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { populationsOf } from '../../../../src/plan/population';
 import {
-  openConnections,
+  countOpenConnections,
   SharedMembers,
-  memberMemory,
+  createMemberMemory,
 } from '../../../../src/engine/prepare/sharedMembers';
 import { planOf } from '../../../fakes/plan';
 
@@ -21,7 +21,7 @@ describe('SharedMembers', () => {
       };
       const parameters = { messageSize: 1, sendingInterval: 1, ...groups };
       const population = populationsOf(planOf({ useCase: 'sendToGroup', parameters }));
-      const shared = memberMemory(10, 4);
+      const shared = createMemberMemory(10, 4);
       const workers = [0, 1].map(() => new SharedMembers(shared, population, nowUs));
       const open = new Set<number>();
       for (const [index, joins, worker] of list) {
@@ -45,7 +45,7 @@ describe('SharedMembers', () => {
   it('decides by the send time on which side of a change a message was counted', () => {
     let atUs = 10.2;
     const clock = (): number => (atUs += 0.3);
-    const members = new SharedMembers(memberMemory(2, 1), populationsOf(planOf()), clock);
+    const members = new SharedMembers(createMemberMemory(2, 1), populationsOf(planOf()), clock);
     assert.equal(members.wasMember(1, 1e9, false), false, 'never joined');
     const before = members.version();
     const beforeUs = Math.floor(clock());
@@ -76,7 +76,7 @@ describe('SharedMembers', () => {
       useCase,
       parameters,
     }));
-    const shared = memberMemory(10, 5);
+    const shared = createMemberMemory(10, 5);
     const members = new SharedMembers(shared, populationsOf(planOf({ entries })), nowUs);
     const counts = (): number[] => [0, 1, 2, 3, 4].map((group) => members.count(group));
     members.join(1);
@@ -100,7 +100,7 @@ describe('SharedMembers', () => {
     const populations = populationsOf(
       planOf({ useCase: 'frequentJoinLeaveGroup', parameters: { groupCount: 1 } }),
     );
-    const shared = memberMemory(4, 1, { counts: true });
+    const shared = createMemberMemory(4, 1, { counts: true });
     const [mine, other] = [0, 1].map(() => new SharedMembers(shared, populations, nowUs));
     mine!.joinOutside(1);
     const send = (): void => {
@@ -127,7 +127,7 @@ describe('SharedMembers', () => {
   });
 
   it('keeps ids for all workers, new ones included, and refuses those that are too long', () => {
-    const shared = memberMemory(3, 1, { ids: true });
+    const shared = createMemberMemory(3, 1, { ids: true });
     const population = populationsOf(planOf({ useCase: 'sendToClient' }));
     const [mine, other] = [0, 1].map(() => new SharedMembers(shared, population, nowUs));
     assert.equal(other!.idOf(2), undefined);
@@ -142,6 +142,6 @@ describe('SharedMembers', () => {
     }
     assert.equal(mine!.join(1, Buffer.alloc(256, 'x')), false);
     assert.equal(other!.isOpen(1), false);
-    assert.equal(openConnections(shared), 1);
+    assert.equal(countOpenConnections(shared), 1);
   });
 });

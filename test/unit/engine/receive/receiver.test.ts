@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { EntrySample, StepSample } from '../../../../src/measure/sample';
-import { payloadPicker } from '../../../../src/plan/draws';
+import { createPayloadPicker } from '../../../../src/plan/draws';
 import { populationsOf } from '../../../../src/plan/population';
 import type { Plan } from '../../../../src/plan/plan';
 import { Receiver } from '../../../../src/engine/receive/receiver';
@@ -318,7 +318,7 @@ describe('received payload bytes', () => {
 
   it('are those of the sizes the sender has chosen, each first delivery once', () => {
     const bench = new Bench(plan);
-    const picker = payloadPicker(plan.entries[0]!.payload.sizes, plan.seed);
+    const picker = createPayloadPicker(plan.entries[0]!.payload.sizes, plan.seed);
     let expected = 0;
     for (let sequence = 0; sequence < 50; sequence++) {
       const text = encodings.asDotNet(stampText({ source: 3, sequence }));
@@ -333,7 +333,7 @@ describe('received payload bytes', () => {
     const parameters = { ...mixed, targets: 'random' };
     const random = planOf({ useCase: 'sendToClient', parameters });
     const bench = new Bench(random);
-    const picker = payloadPicker(random.entries[0]!.payload.sizes, random.seed);
+    const picker = createPayloadPicker(random.entries[0]!.payload.sizes, random.seed);
     let expected = 0;
     for (let receiver = 1; receiver < 10; receiver++) {
       bench.deliver(receiver, [encodings.asDotNet(stampText({ source: 0, sequence: 0 }))]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { callsOf, stepsIn } from '../../../../src/usecases/sessionSteps';
+import { listCalls, stepsIn } from '../../../../src/usecases/sessionSteps';
 import {
   completion,
   SessionBench,
@@ -35,7 +35,7 @@ steps:
             { afterUs: 1000, message: completion(id) },
           ];
     assert.deepEqual(
-      callsOf(stepsIn(plan.entries[0]!.run.session!)).map(({ name }) => name),
+      listCalls(stepsIn(plan.entries[0]!.run.session!)).map(({ name }) => name),
       ['callback Typing', 'Typing', 'Done', 'End'],
     );
     const bench = new SessionBench(plan, hub).run(20_000, { warmupMs: 10_000, drainMs: 3000 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import {
-  isAsAsked,
-  keepers,
-  longestKept,
-  withKept,
+  matchesCondition,
+  compileKeep,
+  maxKeptCharacters,
+  fillKeptValues,
 } from '../../../../src/engine/send/callMessages';
-import { ownArguments } from '../../../../src/usecases/ownArguments';
+import { parseArguments } from '../../../../src/usecases/ownArguments';
 
 describe('values of answers', () => {
-  const find = (path: string, answer: unknown): unknown => keepers({ x: path })[0]![1](answer);
+  const find = (path: string, answer: unknown): unknown => compileKeep({ x: path })[0]![1](answer);
 
   it('are found by their JSONPath', () => {
     const answer = [
@@ -30,14 +30,14 @@ describe('values of answers', () => {
   });
 
   it('are not kept where they are too large', () => {
-    assert.equal(find('$', 'x'.repeat(longestKept)), 'x'.repeat(longestKept));
-    assert.equal(find('$', 'x'.repeat(longestKept + 1)), undefined);
-    assert.equal(find('$', { x: 'x'.repeat(longestKept) }), undefined);
+    assert.equal(find('$', 'x'.repeat(maxKeptCharacters)), 'x'.repeat(maxKeptCharacters));
+    assert.equal(find('$', 'x'.repeat(maxKeptCharacters + 1)), undefined);
+    assert.equal(find('$', { x: 'x'.repeat(maxKeptCharacters) }), undefined);
   });
 
   it('go into arguments as they are, and name what is missing', () => {
-    const items = ownArguments('["{a}", "is {a}", {"b": ["{b}"]}]', () => true);
-    const filled = withKept(
+    const items = parseArguments('["{a}", "is {a}", {"b": ["{b}"]}]', () => true);
+    const filled = fillKeptValues(
       items,
       new Map<string, unknown>([
         ['a', 5],
@@ -60,19 +60,19 @@ describe('values of answers', () => {
         ],
       },
     ]);
-    assert.equal(withKept(items, new Map([['a', 5]])), 'b');
+    assert.equal(fillKeptValues(items, new Map([['a', 5]])), 'b');
   });
 
   it('are asked for by what they equal, or whether there are any', () => {
     assert.deepEqual(
-      [0, '', null, false, undefined, []].map((value) => isAsAsked(value, undefined)),
+      [0, '', null, false, undefined, []].map((value) => matchesCondition(value, undefined)),
       Array(6).fill(false),
     );
     assert.deepEqual(
-      [1, 'x', true, {}, [0]].map((value) => isAsAsked(value, undefined)),
+      [1, 'x', true, {}, [0]].map((value) => matchesCondition(value, undefined)),
       Array(5).fill(true),
     );
-    assert.equal(isAsAsked(null, null), true);
-    assert.equal(isAsAsked('1', 1), false);
+    assert.equal(matchesCondition(null, null), true);
+    assert.equal(matchesCondition('1', 1), false);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import {
   MessageRows,
-  rowMemory,
+  createRowCounter,
   RowTemplates,
-  messageMaker,
+  createMessageMaker,
 } from '../../../../src/engine/send/messageShape';
 import { planOf } from '../../../fakes/plan';
 import type { Row } from '../../../../src/base/personalText';
@@ -26,7 +26,7 @@ describe('the rows of messages', () => {
   });
 
   it('come again only when all have been, over the workers of an agent', () => {
-    const memory = rowMemory();
+    const memory = createRowCounter();
     const workers = [0, 1, 2].map(
       () => new MessageRows(personal, { rows, shared: true }, {}, 0, memory),
     );
@@ -69,7 +69,7 @@ describe('messages with values of rows', () => {
       sendingInterval: 100,
     },
   });
-  const maker = messageMaker({ dialect: 'recordLatency', seed: 1 }, entries[0]!, 0)!;
+  const maker = createMessageMaker({ dialect: 'recordLatency', seed: 1 }, entries[0]!, 0)!;
 
   it('keep what a value is where it is all of an argument, and never read it as a placeholder', () => {
     const data = { id: 7, text: '1.5', list: ['{sender}', { a: null }] };

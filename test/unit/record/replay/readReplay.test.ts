@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { noStamp, replayBeginUs, replayFlag } from '../../../../src/plan/plan';
+import { noStamp, replayStartUs, replayFlag } from '../../../../src/plan/plan';
 import {
   readReplay,
   replayBounds,
@@ -7,7 +7,7 @@ import {
   type ReadReplay,
 } from '../../../../src/record/replay/readReplay';
 import type { Recording } from '../../../../src/record/recording';
-import { callsOf } from '../../../../src/usecases/sessionSteps';
+import { listCalls } from '../../../../src/usecases/sessionSteps';
 import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import { stampLength } from '../../../../src/wire/message/stamp';
 import { MadeRecording } from '../analyse/madeRecording';
@@ -20,7 +20,7 @@ const read = (
 
 /** What the operations of a client are, as its hub would read them. */
 function sentBy({ tracks, steps }: ReadReplay, client: number, protocol: ReplayProtocol = 'json') {
-  const names = callsOf(steps).map(({ name }) => name);
+  const names = listCalls(steps).map(({ name }) => name);
   const { first, at, length, stampAt, bytes, dueUs, call, flags } = tracks;
   return Array.from(dueUs.subarray(first[client], first[client + 1]), (due, index) => {
     const number = first[client]! + index;
@@ -64,7 +64,7 @@ describe('readReplay', () => {
     assert.deepEqual([...replay.tracks.payloadBytes], [8, 2, 14, 2]);
     assert.equal(replay.lengthUs, 400_000);
     assert.deepEqual(
-      callsOf(replay.steps).map(({ name, step, times }) => [
+      listCalls(replay.steps).map(({ name, step, times }) => [
         ...[name, step.kind === 'call' ? step.reply : step.kind, times],
       ]),
       [
@@ -98,7 +98,7 @@ describe('readReplay', () => {
       [70_000, 'Ticks', cancels, { type: 5, invocationId: id }],
     ]);
     assert.deepEqual([...replay.tracks.of], [0, 1, 1]);
-    const names = callsOf(replay.steps).map(({ name }) => name);
+    const names = listCalls(replay.steps).map(({ name }) => name);
     assert.deepEqual(names, ['Count', 'Ticks', 'Count items', 'Ticks items']);
     assert.deepEqual(replay.tracks.itemsOf, [2, 3]);
   });
@@ -275,7 +275,7 @@ describe('readReplay', () => {
     assert.deepEqual([...flags], [answered, 0, answered | refused, 0]);
     assert.deepEqual([...dueUs], [9000, 19_000, 29_000, 49_000]);
     assert.deepEqual(
-      callsOf(steps).map((call) => call.name),
+      listCalls(steps).map((call) => call.name),
       ['joinGroup', 'sendToGroup', 'event order', 'leaveGroup', 'message'],
     );
     assert.deepEqual(
@@ -288,11 +288,11 @@ describe('readReplay', () => {
   });
 });
 
-describe('replayBeginUs', () => {
+describe('replayStartUs', () => {
   it('spreads the replays of a client, and keeps clients of one replay together', () => {
     const tracks = { clients: 2, spreadUs: 1_000_000 };
-    const begins = Array.from({ length: 8 }, (_, at) => replayBeginUs(tracks, at, 8));
+    const begins = Array.from({ length: 8 }, (_, at) => replayStartUs(tracks, at, 8));
     assert.deepEqual(begins, [0, 0, 250_000, 250_000, 500_000, 500_000, 750_000, 750_000]);
-    assert.equal(replayBeginUs({ ...tracks, spreadUs: 0 }, 7, 8), 0);
+    assert.equal(replayStartUs({ ...tracks, spreadUs: 0 }, 7, 8), 0);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { nearestDivisors } from '../../../../src/scenario/check/checkEntries';
-import { openAtOnce, type StreamShape } from '../../../../src/usecases/streams';
+import { openStreamsNeeded, type StreamShape } from '../../../../src/usecases/streams';
 import { errorsOf, fixed, problemOf, scenarioOf, testProblems } from '../parsed';
 
 const groups = (parameters: string): string =>
@@ -69,7 +69,7 @@ describe('streams', () => {
   it('are open side by side for as long as their items and pauses take', () => {
     const shape = { method: 'M', items: 5, wanted: 5, cancels: false, delayMs: 50 };
     const open = (more: Partial<StreamShape>): number =>
-      openAtOnce({ ...shape, direction: 'both', ...more }, 100);
+      openStreamsNeeded({ ...shape, direction: 'both', ...more }, 100);
     // 300, 200 and 200 ms, and the one that begins.
     assert.deepEqual(
       [

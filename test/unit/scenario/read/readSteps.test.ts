@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { rowsOf } from '../parsed';
-import { callsOf, pausesOf, sessionStepsOf } from '../../../../src/usecases/sessionSteps';
+import { listCalls, pausesOf, sessionStepsOf } from '../../../../src/usecases/sessionSteps';
 
 const head = 'config: { connections: 100 }\nscenario:\n  name: session\n  parameters:\n';
 
@@ -41,7 +41,7 @@ describe('the steps of a session', () => {
     assert.deepEqual(problemsOf(whole), []);
     const { parameters } = parseScenario(scenarioOf(whole)).scenario!.entries[0]!;
     const read = sessionStepsOf(parameters);
-    const calls = callsOf(read);
+    const calls = listCalls(read);
     assert.deepEqual(
       calls.map(({ name, times }) => [name, times].join(' ')),
       ['JoinRoom 1', 'SendMessage 10', 'GetHistory 1', 'Acknowledge 1', 'LeaveRoom 1'],

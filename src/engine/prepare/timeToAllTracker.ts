@@ -13,11 +13,10 @@ const reach = 16;
 const receiverBits = 23;
 const mostReceivers = 2 ** receiverBits - 1;
 const steps = 2 ** (31 - receiverBits);
-/** Slots of messages that many steps old are reused. */
 const staleSteps = 2;
 const mostUs = 2 ** 31 - 1;
 
-export const reachMemory = (): SharedArrayBuffer =>
+export const createTimeToAllMemory = (): SharedArrayBuffer =>
   new SharedArrayBuffer(4 * cellsPerMessage * places);
 
 /**
@@ -27,7 +26,7 @@ export const reachMemory = (): SharedArrayBuffer =>
  * missing receivers, so whoever takes the last one reads a complete maximum. A message that finds no free slot counts
  * as one that did not reach all.
  */
-export class SharedReach {
+export class TimeToAllTracker {
   private readonly table: Int32Array;
 
   constructor(memory: SharedArrayBuffer) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { agentOfConnection, agentOfWorker } from '../../../../src/plan/plan';
 import { populationsOf } from '../../../../src/plan/population';
-import { MemberChanges, MembersElsewhere } from '../../../../src/engine/prepare/membersElsewhere';
+import { MemberChangeLog, RemoteMembers } from '../../../../src/engine/prepare/remoteMembers';
 import { EntryRecorder } from '../../../../src/engine/recorder';
 import type { ChangedWhere } from '../../../../src/engine/prepare/sharedMembers';
 import type { Parameters as Given } from '../../../../src/usecases/parameters';
@@ -104,11 +104,11 @@ function play(list: Story, clockUs: number[], ambiguousUs = 0) {
   let realUs = 1000;
   const clockOf = (worker: number): number => realUs + clockUs[agentOfWorker(plan, worker)]!;
   const spans = Array.from({ length: connections }, (): Span[] => []);
-  const changes = Array.from({ length: workers }, () => new MemberChanges(populations));
+  const changes = Array.from({ length: workers }, () => new MemberChangeLog(populations));
   const counted = Array.from({ length: workers }, () => new EntryRecorder());
   for (const each of counted) each.ambiguousUs = ambiguousUs;
   const elsewhere = Array.from({ length: workers }, (_, worker) => {
-    const made = new MembersElsewhere(plan, worker, populations, () => clockOf(worker));
+    const made = new RemoteMembers(plan, worker, populations, () => clockOf(worker));
     made.begin(ambiguousUs);
     assert.equal(made.placeOf(counted[worker]!), 0);
     return made;
@@ -188,7 +188,7 @@ function play(list: Story, clockUs: number[], ambiguousUs = 0) {
 
 type Happening = typeof happening extends fc.Arbitrary<infer Kind> ? Kind : never;
 type Story = readonly (readonly [Happening, number])[];
-type Report = Parameters<MembersElsewhere['heard']>[0][number];
+type Report = Parameters<RemoteMembers['heard']>[0][number];
 
 /** Whether a connection gets what is sent to the group in that time. */
 function isIn(connection: number, group: number, { outside, entry }: Span): boolean {
@@ -201,7 +201,7 @@ function isIn(connection: number, group: number, { outside, entry }: Span): bool
   ).includes(group - population.firstGroup);
 }
 
-describe('MembersElsewhere', () => {
+describe('RemoteMembers', () => {
   it('expects in the end whoever was a member elsewhere, whatever was known when', () => {
     const exact = fc.property(story, (list) => {
       const { spans, sent, counted, elsewhere, certain } = play(list, [0, 0, 0]);
@@ -253,7 +253,7 @@ describe('MembersElsewhere', () => {
   });
 
   it('settles nothing before all the others have reported past it', () => {
-    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const elsewhere = new RemoteMembers(plan, 0, populations, () => 0);
     const counts = new EntryRecorder();
     const place = elsewhere.placeOf(counts);
     for (let atUs = 100; atUs < 3100; atUs++) elsewhere.sent(0, atUs, place);
@@ -274,7 +274,7 @@ describe('MembersElsewhere', () => {
   });
 
   it('expects nothing of an agent that was lost from what it has reported last on', () => {
-    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const elsewhere = new RemoteMembers(plan, 0, populations, () => 0);
     const counts = new EntryRecorder();
     const place = elsewhere.placeOf(counts);
     const joins = [2, 3, 4, 5].map((worker) => ({ worker, upToUs: 10, changes: [worker, 5, 1] }));
@@ -293,7 +293,7 @@ describe('MembersElsewhere', () => {
   });
 
   it('expects nothing of those of a lost agent that had moved into a group', () => {
-    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const elsewhere = new RemoteMembers(plan, 0, populations, () => 0);
     const population = populations[sessionsFrom]!;
     const group = population.firstGroup + population.groupOf(2, 0);
     const changes = [2, 5, 1 + 2, 2, 6, 1 + 4 + 8 * sessionsFrom];
@@ -305,7 +305,7 @@ describe('MembersElsewhere', () => {
   });
 
   it('believes no report of a connection that is not the worker’s', () => {
-    const elsewhere = new MembersElsewhere(plan, 0, populations, () => 0);
+    const elsewhere = new RemoteMembers(plan, 0, populations, () => 0);
     const changes = [3, 5, 1, 0, 5, 1, -4, 5, 1, 26, 5, 1, 2.5, 5, 1, 2, Infinity, 1, 8, 5];
     elsewhere.heard([{ worker: 2, upToUs: 10, changes }]);
     const place = elsewhere.placeOf(new EntryRecorder());
@@ -360,9 +360,9 @@ describe('FreshArrivals', () => {
   });
 });
 
-describe('MemberChanges', () => {
+describe('MemberChangeLog', () => {
   it('divides what is long, and says only in the last part how far it goes', () => {
-    const changes = new MemberChanges(populations);
+    const changes = new MemberChangeLog(populations);
     assert.deepEqual(changes.take(7.9), [{ upToUs: 7, changes: [] }]);
     for (let index = 0; index < 9000; index++)
       changes.add({

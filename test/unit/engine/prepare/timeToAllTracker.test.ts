@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import * as fc from 'fast-check';
-import { reachMemory, SharedReach } from '../../../../src/engine/prepare/sharedReach';
+import {
+  createTimeToAllMemory,
+  TimeToAllTracker,
+} from '../../../../src/engine/prepare/timeToAllTracker';
 
 const message = (source: number, sequence = 0, step = 1) => ({ step, source, sequence });
 
-describe('SharedReach', () => {
+describe('TimeToAllTracker', () => {
   it('gives the latest time to whoever counts the last receiver, whatever order they count in', () => {
     const arrivals = fc.record({
       receivers: fc.array(fc.nat({ max: 5_000_000 }), { minLength: 1, maxLength: 12 }),
@@ -15,8 +18,12 @@ describe('SharedReach', () => {
     });
     fc.assert(
       fc.property(fc.array(arrivals, { maxLength: 20 }), fc.integer(), (messages, seed) => {
-        const memory = reachMemory();
-        const workers = [new SharedReach(memory), new SharedReach(memory), new SharedReach(memory)];
+        const memory = createTimeToAllMemory();
+        const workers = [
+          new TimeToAllTracker(memory),
+          new TimeToAllTracker(memory),
+          new TimeToAllTracker(memory),
+        ];
         const events = messages.flatMap(({ receivers, source, lost }, sequence) => {
           workers[0]!.sent(message(source, sequence), receivers.length);
           return receivers.slice(lost).map((afterUs) => ({ source, sequence, afterUs }));
@@ -46,15 +53,15 @@ describe('SharedReach', () => {
 
   it('counts exactly over threads that count at the same time', async () => {
     const [threads, messages] = [3, 8000];
-    const memory = reachMemory();
-    const reach = new SharedReach(memory);
+    const memory = createTimeToAllMemory();
+    const reach = new TimeToAllTracker(memory);
     for (let sequence = 0; sequence < messages; sequence++)
       reach.sent(message(sequence % 7, sequence), 2 * threads);
-    const module = path.resolve('out/src/engine/prepare/sharedReach.js');
+    const module = path.resolve('out/src/engine/prepare/timeToAllTracker.js');
     const script = `
       const { parentPort, workerData } = require('node:worker_threads');
-      const { SharedReach } = require(${JSON.stringify(module)});
-      const reach = new SharedReach(workerData.memory);
+      const { TimeToAllTracker } = require(${JSON.stringify(module)});
+      const reach = new TimeToAllTracker(workerData.memory);
       const gate = new Int32Array(workerData.gate);
       Atomics.add(gate, 0, 1);
       Atomics.notify(gate, 0);
@@ -89,7 +96,7 @@ describe('SharedReach', () => {
   });
 
   it('counts no arrival for a message of another step, and gives places of older ones away', () => {
-    const reach = new SharedReach(reachMemory());
+    const reach = new TimeToAllTracker(createTimeToAllMemory());
     const kept = (step: number): number => {
       let count = 0;
       for (let sequence = 0; sequence < 300_000; sequence++)
@@ -109,7 +116,7 @@ describe('SharedReach', () => {
   });
 
   it('holds times within what a place can hold', () => {
-    const reach = new SharedReach(reachMemory());
+    const reach = new TimeToAllTracker(createTimeToAllMemory());
     for (const [sequence, [afterUs, tookUs]] of (
       [
         [-3, 0],

@@ -1,12 +1,11 @@
 import { agentOfWorker, type Plan } from '../../plan/plan';
-import { groupsIn, type Population, reachesMany } from '../../plan/population';
+import { countGroups, type Population, hasManyReceivers } from '../../plan/population';
 import type { UnsettledMessages } from '../../measure/sample';
 import type { MembershipReport } from '../../messages/worker';
 import type { MemberChange } from './sharedMembers';
 
 interface ExpectedCounts {
   expected: number;
-  /** See {@link import('../../measure/sample').MessageCounts}. */
   ambiguous: number;
   /** Uncertainty between the clocks of two agents in the step. */
   readonly ambiguousUs: number;
@@ -35,11 +34,10 @@ const firstPlaces = 2 ** 10;
  * by the same two numbers, so both sides agree whatever the clocks. A message sent within the clock uncertainty of a
  * receiver's change is ambiguous, and neither side counts it.
  */
-export class MembersElsewhere {
+export class RemoteMembers {
   private readonly members: Int32Array;
   /** By connection: 0 when not a member, else the flags of its join. */
   private readonly state: Uint8Array;
-  /** Population into whose group a connection has moved. */
   private readonly inside = new Map<number, Population>();
   /** By worker: its changes are known up to that time. */
   private readonly knownUs: Float64Array;
@@ -47,7 +45,6 @@ export class MembersElsewhere {
   private readonly populationOfGroup: readonly Population[];
   /** Those with receivers on other agents. */
   private readonly reaching: readonly Population[];
-  /** Changes that unsettled messages still need. */
   private changes: Change[] = [];
   private ambiguousUs = 0;
   private readonly counted: ExpectedCounts[] = [];
@@ -70,7 +67,7 @@ export class MembersElsewhere {
     private readonly populations: readonly Population[],
     private readonly nowUs: () => number,
   ) {
-    const ofGroup = (this.populationOfGroup = new Array<Population>(groupsIn(populations)));
+    const ofGroup = (this.populationOfGroup = new Array<Population>(countGroups(populations)));
     for (const population of populations) {
       const { firstGroup, groupCount } = population;
       ofGroup.fill(population, firstGroup, firstGroup + groupCount);
@@ -81,7 +78,7 @@ export class MembersElsewhere {
     this.knownUs = Float64Array.from(plan.workers, (_, other) =>
       agentOfWorker(plan, other) === own ? Infinity : -Infinity,
     );
-    this.reaching = populations.filter(reachesMany);
+    this.reaching = populations.filter(hasManyReceivers);
   }
 
   begin(ambiguousUs: number): void {
@@ -201,7 +198,6 @@ export class MembersElsewhere {
     }
   }
 
-  /** Usually nothing has changed and nothing is corrected. */
   private settle(): void {
     let knownUs = Infinity;
     for (const us of this.knownUs) if (us < knownUs) knownUs = us;
@@ -318,7 +314,7 @@ const mostChanges = 4096;
 /** Bits of {@link import('../../messages/worker').MembershipChange}; the entry index is stored above them. */
 const changeBits = { joins: 1, outside: 2, moves: 4, position: 3 } as const;
 
-export class MemberChanges {
+export class MemberChangeLog {
   private changes: number[] = [];
   private reportedUs = 0;
 
