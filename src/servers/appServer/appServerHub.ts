@@ -16,9 +16,9 @@ import {
 import {
   type Audience,
   type BenchContext,
-  type Change,
+  type GroupChange,
   ChatRooms,
-  invoke,
+  invokeBenchMethod,
 } from '../hub/benchMethods';
 import type { Envelope } from '../../wire/message/hubMessage';
 import { framePayload, type ServerProtocol } from '../hubProtocol/serverProtocol';
@@ -131,7 +131,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
 
   onInvocation(connection: HubConnection, message: Envelope): void {
     this.invocations++;
-    invoke(this, connection, message);
+    invokeBenchMethod(this, connection, message);
   }
 
   call(connection: HubConnection, frame: Buffer): void {
@@ -157,7 +157,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
     return true;
   }
 
-  async changeGroup(caller: HubConnection, group: string, change: Change): Promise<boolean> {
+  async changeGroup(caller: HubConnection, group: string, change: GroupChange): Promise<boolean> {
     const client = this.clients.get(caller);
     if (client === undefined || (change === 'join' && !canJoin(caller, group))) return false;
     const { ackId, isDone } = this.acks.next(this.tickMs);
@@ -172,7 +172,7 @@ export class AppServerHub implements ConnectionHost, BenchContext {
   private payloadsOf(frames: FrameSource): Payloads | undefined {
     const payloads: (readonly [string, Buffer])[] = [];
     for (const protocol of this.protocols) {
-      const frame = frames.in(protocol.name);
+      const frame = frames.forProtocol(protocol.name);
       if (frame === undefined) return undefined;
       payloads.push([protocol.name, framePayload(frame)]);
     }

@@ -7,14 +7,14 @@ import {
   refuse,
   refuseUpgrade,
   normalizedPathAndQuery,
-  type Upgrade,
+  type UpgradeRequest,
   guardAsync,
   type Refusal,
 } from '../http/loopbackServer';
 import {
   wantsEventStream,
   availableTransports,
-  newId,
+  newConnectionId,
   SignalrClients,
   type ClientsHost,
 } from '../http/signalrClients';
@@ -56,7 +56,7 @@ export class ServiceEmulator
   extends Emulator<ServiceConnection>
   implements SignalrRestHost, ConnectionHost, DefaultModeHost, ClientsHost
 {
-  readonly instanceId = newId();
+  readonly instanceId = newConnectionId();
   readonly maxMessageBytes = maxFrameBytes;
   readonly maxPostBytes = maxMessageBytes;
   readonly isHeld = false;
@@ -191,7 +191,7 @@ export class ServiceEmulator
     else refuse(response, path === '/server' ? noUpgrade : notFound);
   }
 
-  protected upgrade(upgrade: Upgrade): void {
+  protected upgrade(upgrade: UpgradeRequest): void {
     const { path, query } = normalizedPathAndQuery(upgrade.request);
     if (path === '/client') guardAsync(upgrade.socket, this.upgradeClient(query, upgrade));
     else if (path === '/server') guardAsync(upgrade.socket, this.upgradeServer(query, upgrade));
@@ -230,7 +230,7 @@ export class ServiceEmulator
       : { status: 404, text: 'The access token does not allow this transport.' };
   }
 
-  private async upgradeClient(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
+  private async upgradeClient(query: URLSearchParams, upgrade: UpgradeRequest): Promise<void> {
     const { request, socket } = upgrade;
     const identity = await authenticateClient(this, request, query);
     if (socket.destroyed) return;
@@ -242,7 +242,7 @@ export class ServiceEmulator
     this.clients.upgrade(upgrade, query.get('id'), this.refusal(identity, 'WebSockets'));
   }
 
-  private async upgradeServer(query: URLSearchParams, upgrade: Upgrade): Promise<void> {
+  private async upgradeServer(query: URLSearchParams, upgrade: UpgradeRequest): Promise<void> {
     const { request, socket, head } = upgrade;
     const known = await authenticateServer(this, request, query);
     if (socket.destroyed) return;
@@ -252,7 +252,13 @@ export class ServiceEmulator
       return;
     }
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
-      const line = new AppServerConnection(newId(), admitted.serverId, this, accepted, socket);
+      const line = new AppServerConnection(
+        newConnectionId(),
+        admitted.serverId,
+        this,
+        accepted,
+        socket,
+      );
       this.quota.take();
       this.serverConnections.set(line, this.hub(admitted.hub));
       this.add(line);

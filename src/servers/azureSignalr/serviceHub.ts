@@ -78,7 +78,7 @@ export class ServiceHub extends HubClients<ServiceClient> {
   send(receivers: Iterable<ServiceClient>, frames: FrameSource, isExcluded = isOneOf()): void {
     for (const client of receivers) {
       if (isExcluded(client)) continue;
-      const frame = frames.in(client.protocolName);
+      const frame = frames.forProtocol(client.protocolName);
       if (frame !== undefined) client.write(frame);
     }
   }
@@ -308,7 +308,7 @@ export class ClientResults {
   ask(hub: ServiceHub, asker: AppServerConnection, question: ServiceMessageOf<34>): void {
     const { invocationId, connectionId, callerServerId, payloads } = question;
     const client = hub.clients.get(connectionId);
-    const frame = client && payloadFrames(payloads).in(client.protocolName);
+    const frame = client && payloadFrames(payloads).forProtocol(client.protocolName);
     if (client === undefined || frame === undefined || this.waiting.size >= maxWaiting) {
       const error =
         client === undefined ? 'Connection does not exist' : 'The connection cannot be asked.';

@@ -9,7 +9,7 @@ import {
   accepted,
   commonRoutes,
   handlerRoutes,
-  invalid,
+  badRequest,
   noContent,
   jsonBody,
   ok,
@@ -119,22 +119,22 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
 };
 
 function addUser({ hub, names: { user, group }, query }: Call): typeof ok {
-  if (!isUserId(user)) throw invalid('A user id has 1 to 1,024 characters.');
+  if (!isUserId(user)) throw badRequest('A user id has 1 to 1,024 characters.');
   const ttl = query.get('ttl');
   const seconds = ttl === null ? Infinity : /^[0-9]{1,9}$/.test(ttl) ? Number(ttl) : NaN;
   if (ttl !== null && !(seconds <= longestTtlS))
-    throw invalid('The ttl is not a number of seconds.');
+    throw badRequest('The ttl is not a number of seconds.');
   if (hub.userGroups.add(user, group, seconds)) return ok;
-  throw invalid('The emulator remembers no more users in groups.');
+  throw badRequest('The emulator remembers no more users in groups.');
 }
 
 const noArguments = Buffer.from('[]');
 
 /** Reads `{"target":"name","arguments":[…]}`. @throws RestError */
 function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
-  if (!isUtf8(body)) throw invalid('The body is not UTF-8 text.');
+  if (!isUtf8(body)) throw badRequest('The body is not UTF-8 text.');
   // The separator would end the hub message.
-  if (body.includes(recordSeparator)) throw invalid('The body is not JSON.');
+  if (body.includes(recordSeparator)) throw badRequest('The body is not JSON.');
   jsonBody({ body });
   let target: string | undefined;
   let list: Buffer | undefined;
@@ -144,9 +144,9 @@ function readRestMessage({ body }: Pick<Call, 'body'>): FrameSource {
     if (key === 'target' && body[start] === 0x22) target = readString(body, start, valueEnd);
     if (key === 'arguments') list = body.subarray(start, valueEnd);
   });
-  if (end < 0) throw invalid('The body is nested too deeply.');
-  if (target === undefined || target === '') throw invalid('The body has no target.');
+  if (end < 0) throw badRequest('The body is nested too deeply.');
+  if (target === undefined || target === '') throw badRequest('The body has no target.');
   const bytes = list === undefined || list.equals(Buffer.from('null')) ? noArguments : list;
-  if (bytes[0] !== 0x5b) throw invalid('The arguments are not a list.');
+  if (bytes[0] !== 0x5b) throw badRequest('The arguments are not a list.');
   return invocationFrames(jsonProtocol, target, bytes);
 }

@@ -12,12 +12,17 @@ import {
   refuseUpgrade,
   reply,
   normalizedPathAndQuery,
-  type Upgrade,
+  type UpgradeRequest,
   type Refusal,
 } from '../http/loopbackServer';
 import type { BenchHubOptions } from '../hub/benchHubOptions';
-import { type Audience, type BenchContext, type Change, invoke } from '../hub/benchMethods';
-import { BenchServer, longestBytes, type BenchHub } from '../hub/benchHub';
+import {
+  type Audience,
+  type BenchContext,
+  type GroupChange,
+  invokeBenchMethod,
+} from '../hub/benchMethods';
+import { BenchServer, defaultMaxBytes, type BenchHub } from '../hub/benchHub';
 import type { FrameSource } from '../hubProtocol/protocols';
 import {
   ClassicCaller,
@@ -95,7 +100,7 @@ class RunningClassicHub
   constructor(options: BenchHubOptions) {
     super(options);
     // A form takes up to three times the JSON text.
-    this.maxPostBytes = options.maxPostBytes ?? 3 * longestBytes;
+    this.maxPostBytes = options.maxPostBytes ?? 3 * defaultMaxBytes;
     this.keepAliveMs = options.keepAliveMs ?? 10_000;
     // Source: `MissedTimeoutsBeforeClientReconnect` of `ConfigurationExtensions`.
     this.keepAliveTimeoutMs = 2 * this.keepAliveMs;
@@ -129,7 +134,7 @@ class RunningClassicHub
   }
 
   send(_caller: ClassicCaller, frames: FrameSource, audience: Audience): boolean {
-    const frame = frames.in(classicProtocol.name);
+    const frame = frames.forProtocol(classicProtocol.name);
     if (frame === undefined) return false;
     for (const receiver of this.receiversOf(audience)) this.deliveries.deliver(receiver, frame);
     return true;
@@ -140,7 +145,7 @@ class RunningClassicHub
     else connection.write(frame);
   }
 
-  changeGroup({ connection }: ClassicCaller, group: string, change: Change): boolean {
+  changeGroup({ connection }: ClassicCaller, group: string, change: GroupChange): boolean {
     const isIn = connection.groups?.has(group) ?? false;
     if (isIn === (change === 'join')) return true;
     if (change === 'leave') this.groups.leave(connection, group);
@@ -282,7 +287,7 @@ class RunningClassicHub
     response.on('close', () => connection.onTransportClosed(transport));
   }
 
-  protected upgrade({ request, socket, head }: Upgrade): void {
+  protected upgrade({ request, socket, head }: UpgradeRequest): void {
     const { path, query } = normalizedPathAndQuery(request);
     const command = commandOf(path);
     const isConnect = command === 'connect' || command === 'reconnect';
@@ -371,7 +376,7 @@ class RunningClassicHub
   private invoked(caller: ClassicCaller, message: ClassicMessage): void {
     const { connection } = caller;
     connection.invocations++;
-    const reason = this.countInvocation(connection, () => invoke(this, caller, message));
+    const reason = this.countInvocation(connection, () => invokeBenchMethod(this, caller, message));
     if (reason !== undefined) this.close(connection, reason);
   }
 

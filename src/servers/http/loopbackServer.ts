@@ -93,7 +93,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 
   protected abstract answer(request: IncomingMessage, response: ServerResponse): void;
-  protected abstract upgrade(upgrade: Upgrade): void;
+  protected abstract upgrade(upgrade: UpgradeRequest): void;
   protected abstract tick(): void;
   protected abstract sayGoodbye(): void;
 
@@ -115,7 +115,7 @@ export abstract class ConnectionServer<Connection extends Terminable> {
   }
 }
 
-export interface Upgrade {
+export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
@@ -123,7 +123,7 @@ export interface Upgrade {
 
 interface LoopbackHandlers {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly upgrade?: (upgrade: Upgrade) => void;
+  readonly upgrade?: (upgrade: UpgradeRequest) => void;
   readonly publicHost?: string | undefined;
 }
 

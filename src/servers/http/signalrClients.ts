@@ -8,7 +8,7 @@ import {
   refuse,
   refuseUpgrade,
   reply,
-  type Upgrade,
+  type UpgradeRequest,
   type Refusal,
 } from './loopbackServer';
 import {
@@ -22,7 +22,7 @@ import {
 } from './transports';
 
 /** A connection id as ASP.NET Core makes them: 128 random bits, base64url. */
-export function newId(): string {
+export function newConnectionId(): string {
   return randomBytes(16).toString('base64url');
 }
 
@@ -94,8 +94,12 @@ export class SignalrClients {
   }
 
   /** @param token null when negotiation is skipped */
-  upgrade({ request, socket, head }: Upgrade, token: string | null, refusal?: Refusal): void {
-    const id = refusal ?? (token === null ? newId() : this.claimToken(token));
+  upgrade(
+    { request, socket, head }: UpgradeRequest,
+    token: string | null,
+    refusal?: Refusal,
+  ): void {
+    const id = refusal ?? (token === null ? newConnectionId() : this.claimToken(token));
     if (typeof id !== 'string') {
       refuseUpgrade(socket, id);
       return;
@@ -128,8 +132,8 @@ export class SignalrClients {
     if (!/^-?[0-9]{1,9}$/.test(asked))
       return { error: 'The client requested a non-integer protocol version.' };
     const negotiateVersion = Number(asked) >= 1 ? 1 : 0;
-    const connectionId = newId();
-    const connectionToken = negotiateVersion === 0 ? connectionId : newId();
+    const connectionId = newConnectionId();
+    const connectionToken = negotiateVersion === 0 ? connectionId : newConnectionId();
     const dueMs = performance.now() + this.tokenLifetimeMs;
     this.pending.set(connectionToken, { connectionId, dueMs });
     return {

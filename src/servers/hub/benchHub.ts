@@ -12,17 +12,17 @@ import {
   loopbackHost,
   refuse,
   refuseUpgrade,
-  type Upgrade,
+  type UpgradeRequest,
 } from '../http/loopbackServer';
 import type { BenchHubKnobs, BenchHubOptions } from './benchHubOptions';
 import { maxPayloadBytes } from '../../base/message';
 import {
   ChatRooms,
-  type Contracts,
+  type BenchContracts,
   type Audience,
   type BenchContext,
-  type Change,
-  invoke,
+  type GroupChange,
+  invokeBenchMethod,
 } from './benchMethods';
 import { HubDeliveries, type DeliveryCounts } from './hubDeliveries';
 import { HubGroups } from './hubGroups';
@@ -40,7 +40,7 @@ const refused = (text: string): Refusal => ({
 });
 
 /** Accepts JSON web tokens signed with the key (RFC 7519, HS256), from the header or the query. */
-export class HubTokens {
+export class HubTokenCheck {
   readonly users = new Set<string>();
 
   constructor(
@@ -107,7 +107,7 @@ export interface BenchHub {
   dispose(): Promise<void>;
 }
 
-export const longestBytes = maxPayloadBytes + 1024 * 1024;
+export const defaultMaxBytes = maxPayloadBytes + 1024 * 1024;
 
 interface BenchConnection extends Terminable {
   readonly id: string;
@@ -122,7 +122,7 @@ export abstract class BenchServer<Connection extends BenchConnection>
   extends ConnectionServer<Connection>
   implements BenchHub
 {
-  readonly contracts: Contracts;
+  readonly contracts: BenchContracts;
   readonly maxUnreadBytes: number;
   readonly deliveries: HubDeliveries;
   readonly chat = new ChatRooms();
@@ -130,16 +130,17 @@ export abstract class BenchServer<Connection extends BenchConnection>
   protected readonly connections = new Map<string, Connection>();
   protected readonly groups = new HubGroups<Connection>();
   protected readonly gate: ConnectGate;
-  protected readonly tokenCheck: HubTokens | undefined;
+  protected readonly tokenCheck: HubTokenCheck | undefined;
   private invocations = 0;
 
   constructor(protected readonly options: BenchHubOptions) {
-    super(options.maxMessageBytes ?? longestBytes);
+    super(options.maxMessageBytes ?? defaultMaxBytes);
     this.contracts = options.dialect ?? 'both';
-    this.maxUnreadBytes = options.maxUnreadBytes ?? longestBytes;
+    this.maxUnreadBytes = options.maxUnreadBytes ?? defaultMaxBytes;
     this.deliveries = new HubDeliveries(options, this);
     this.gate = new ConnectGate(options);
-    this.tokenCheck = options.tokenKey === undefined ? undefined : new HubTokens(options.tokenKey);
+    this.tokenCheck =
+      options.tokenKey === undefined ? undefined : new HubTokenCheck(options.tokenKey);
   }
 
   get users(): ReadonlySet<string> {
@@ -208,10 +209,10 @@ class RunningHub
 
   constructor(options: BenchHubOptions) {
     super(options);
-    this.maxMessageBytes = options.maxMessageBytes ?? longestBytes;
+    this.maxMessageBytes = options.maxMessageBytes ?? defaultMaxBytes;
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
     this.keepAliveMs = options.keepAliveMs ?? 15_000;
-    this.maxPostBytes = options.maxPostBytes ?? 2 * longestBytes;
+    this.maxPostBytes = options.maxPostBytes ?? 2 * defaultMaxBytes;
   }
 
   onRelease(): void {
@@ -244,13 +245,15 @@ class RunningHub
   }
 
   onInvocation(connection: HubConnection, message: Envelope): void {
-    const reason = this.countInvocation(connection, () => invoke(this, connection, message));
+    const reason = this.countInvocation(connection, () =>
+      invokeBenchMethod(this, connection, message),
+    );
     if (reason !== undefined) connection.close(reason, true);
   }
 
   send(_caller: HubConnection, frames: FrameSource, audience: Audience): boolean {
     for (const receiver of this.receiversOf(audience)) {
-      const frame = frames.in(receiver.protocol.name);
+      const frame = frames.forProtocol(receiver.protocol.name);
       if (frame === undefined) return false;
       this.deliveries.deliver(receiver, frame);
     }
@@ -262,7 +265,7 @@ class RunningHub
     else client.write(frame);
   }
 
-  changeGroup(client: HubConnection, group: string, change: Change): boolean {
+  changeGroup(client: HubConnection, group: string, change: GroupChange): boolean {
     if (change === 'join') return this.groups.join(client, group);
     this.groups.leave(client, group);
     return true;
@@ -290,7 +293,7 @@ class RunningHub
     }
   }
 
-  protected upgrade(upgrade: Upgrade): void {
+  protected upgrade(upgrade: UpgradeRequest): void {
     const { path, query } = normalizedPathAndQuery(upgrade.request);
     const token = query.get('id');
     const refusal = path === this.path ? this.tokenCheck?.refusal(upgrade.request) : notFound;

@@ -20,11 +20,11 @@ export type Audience =
   | { readonly kind: 'client'; readonly id: string }
   | { readonly kind: 'group'; readonly name: string };
 
-export type Change = 'join' | 'leave';
+export type GroupChange = 'join' | 'leave';
 
 export interface BenchContext {
   readonly deliveries: Deliveries;
-  readonly contracts: Contracts;
+  readonly contracts: BenchContracts;
   readonly chat: ChatRooms;
   /** Error text of a failed call; default as in ASP.NET Core. */
   errorOf?(message: Envelope): string;
@@ -32,7 +32,7 @@ export interface BenchContext {
   send(caller: BenchCaller, frames: FrameSource, audience: Audience): boolean;
   /** @param isDelivery whether the knobs act on it */
   call(client: BenchCaller, frame: Buffer, isDelivery: boolean): void;
-  changeGroup(client: BenchCaller, group: string, change: Change): boolean | Promise<boolean>;
+  changeGroup(client: BenchCaller, group: string, change: GroupChange): boolean | Promise<boolean>;
 }
 
 /**
@@ -77,7 +77,8 @@ const delivered =
       context.call(caller, protocol.invocationFrame(callback, message.allArguments), true);
       return 'done';
     }
-    const receiver = 'receiverKey' in action ? protocol.member(dictionary, action.receiverKey) : '';
+    const receiver =
+      'receiverKey' in action ? protocol.textMember(dictionary, action.receiverKey) : '';
     if (receiver === undefined) return 'failed';
     const frames = invocationFrames(protocol, callback, message.allArguments);
     const audience = audienceOf(action, receiver, caller);
@@ -119,7 +120,7 @@ function audienceOf({ to }: DeliverAction, receiver: string, { id }: BenchCaller
 }
 
 const membership =
-  (callback: string | undefined, change: Change): Run =>
+  (callback: string | undefined, change: GroupChange): Run =>
   (context, caller, message) => {
     const { protocol } = caller;
     const name = message.argument(0);
@@ -245,10 +246,10 @@ const byName = groupBy([...hubMethods().flatMap(methodsOf), ...chatMethods], ({ 
   name.toLowerCase(),
 );
 
-export type Contracts = BenchMethod['contract'];
+export type BenchContracts = BenchMethod['contract'];
 
 /** Methods of both contracts may share a name, and differ in their number of arguments. */
-function benchMethod(message: Envelope, contracts: Contracts): BenchMethod | undefined {
+function benchMethod(message: Envelope, contracts: BenchContracts): BenchMethod | undefined {
   const { target, argumentCount } = message;
   const named = (byName.get(target.toLowerCase()) ?? []).filter(
     ({ contract }) => contracts === 'both' || contract === 'both' || contract === contracts,
@@ -278,7 +279,11 @@ function refusalOf(message: Envelope, method: BenchMethod): string | undefined {
   return `${errorTexts.failed(name)} HubException: ${why}`;
 }
 
-export function invoke(context: BenchContext, caller: BenchCaller, message: Envelope): void {
+export function invokeBenchMethod(
+  context: BenchContext,
+  caller: BenchCaller,
+  message: Envelope,
+): void {
   const { target, invocationId } = message;
   const { protocol } = caller;
   const method = benchMethod(message, context.contracts);

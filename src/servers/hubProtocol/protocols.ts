@@ -94,7 +94,7 @@ export class JsonProtocol extends ServerProtocol {
     return value[0] === quote ? readString(value, 0, value.length) : undefined;
   }
 
-  member(dictionary: Buffer, key: string): string | undefined {
+  textMember(dictionary: Buffer, key: string): string | undefined {
     return stringMember(dictionary, key);
   }
 
@@ -265,7 +265,7 @@ class MessagePackProtocol extends ServerProtocol {
     return readText(cursorIn(value));
   }
 
-  member(dictionary: Buffer, wanted: string): string | undefined {
+  textMember(dictionary: Buffer, wanted: string): string | undefined {
     if (!isMap(dictionary[0]!)) return undefined;
     const cursor = cursorIn(dictionary);
     let found: string | undefined;
@@ -356,7 +356,7 @@ export const handshakeErrorFrame = (error: string): Buffer =>
   jsonProtocol.frame(Buffer.from(`${JSON.stringify({ error })}\x1e`, 'utf8'));
 
 export interface FrameSource {
-  in(protocolName: string): Buffer | undefined;
+  forProtocol(protocolName: string): Buffer | undefined;
 }
 
 export function encodeOncePerProtocol(
@@ -364,7 +364,7 @@ export function encodeOncePerProtocol(
 ): FrameSource {
   const frames = new Map<string, Buffer | undefined>();
   return {
-    in: (name) => {
+    forProtocol: (name) => {
       if (!frames.has(name)) frames.set(name, frameIn(name));
       return frames.get(name);
     },

@@ -55,7 +55,7 @@ export abstract class ServerProtocol {
   /** A .NET `long`; undefined when the value does not bind to one. */
   abstract wideInteger(value: Buffer): bigint | undefined;
   abstract text(value: Buffer): string | undefined;
-  abstract member(dictionary: Buffer, key: string): string | undefined;
+  abstract textMember(dictionary: Buffer, key: string): string | undefined;
   /** @throws HubMessageError for invalid bytes */
   abstract value(bytes: Buffer): unknown;
   abstract encodeArguments(values: unknown): Buffer;

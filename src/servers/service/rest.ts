@@ -57,7 +57,7 @@ export class RestError extends Error {
   }
 }
 
-export const invalid = (message: string): RestError => new RestError(400, message);
+export const badRequest = (message: string): RestError => new RestError(400, message);
 
 type Run<Hub, Host> = (call: RestCall<Hub>, host: Host) => RestAnswer | Promise<RestAnswer>;
 
@@ -136,7 +136,7 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   const found = /^\/(api|emulator)\/(?:v1\/)?hubs\/([^/]+(?:\/.+?)?)\/?$/i.exec(path);
   if (found === null) throw notFound;
   const [hubText, ...parts] = decodePath(found[2]!) ?? [];
-  if (hubText === undefined) throw invalid('The path is badly encoded.');
+  if (hubText === undefined) throw badRequest('The path is badly encoded.');
   const isOwn = found[1]!.toLowerCase() === 'emulator';
   const asked = api.resolvePath({
     isSettings: isOwn,
@@ -145,7 +145,7 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
     parts,
     query,
   });
-  if (!isHubName(asked.hub)) throw invalid('This is not a name of a hub.');
+  if (!isHubName(asked.hub)) throw badRequest('This is not a name of a hub.');
   const { run, names } = findRoute(isOwn ? api.settingsRoutes : api.routes, asked);
   const contentType = request.headers['content-type'];
   const url = host.urlsOf(path)[0]!;
@@ -191,7 +191,7 @@ function findRoute<Hub, Host>(
   const named = found.path.flatMap((part, index) =>
     part.startsWith('{') ? [[part.slice(1, -1), parts[index]!] as const] : [],
   );
-  if (named.some(([, name]) => name === '')) throw invalid('A name in the path is empty.');
+  if (named.some(([, name]) => name === '')) throw badRequest('A name in the path is empty.');
   const names = { ...noNames, ...Object.fromEntries(named) };
   if (names.group !== '') requireGroupName(names.group);
   return { run: found.run, names };
@@ -200,15 +200,15 @@ function findRoute<Hub, Host>(
 /** @throws RestError for an invalid name */
 export function requireGroupName(name: string): string {
   if (isGroupName(name)) return name;
-  throw invalid('The name of a group has 1 to 1,024 characters and is not blank.');
+  throw badRequest('The name of a group has 1 to 1,024 characters and is not blank.');
 }
 
 /** @throws RestError when the body is no JSON object */
 export function jsonBody({ body }: Pick<RestCall<unknown>, 'body'>): Record<string, unknown> {
   const parsed = parseJson(body);
-  if (parsed === undefined) throw invalid('The body is not JSON.');
+  if (parsed === undefined) throw badRequest('The body is not JSON.');
   if (typeof parsed !== 'object' || parsed === null)
-    throw invalid('The body is not a JSON object.');
+    throw badRequest('The body is not a JSON object.');
   return parsed as Record<string, unknown>;
 }
 
@@ -295,7 +295,7 @@ export function joinGroup<Client extends HubMember>(
   client: Client,
   group: string,
 ): void {
-  if (!groups.join(client, group)) throw invalid(tooManyGroupsText);
+  if (!groups.join(client, group)) throw badRequest(tooManyGroupsText);
 }
 
 export function handlerRoutes<Client extends HubMember, Handler>(

@@ -20,11 +20,11 @@ import {
 } from '../service/emulator';
 import { type Admission, type PubSubHost, deliverTo, type PubSubClient, Delivery } from './client';
 import {
-  systemEvent,
+  createSystemEvent,
   type PubSubUpstream,
   readPayload,
   payloadProblem,
-  userEvent,
+  createUserEvent,
   type EventSource,
 } from './pubSubUpstream';
 import type { UpstreamResponse, UpstreamAnswer } from '../service/upstreamCalls';
@@ -98,7 +98,7 @@ async function askHandler(
   claims: TokenClaims,
   own: Admission,
 ): Promise<Admission | Refusal> {
-  const event = systemEvent('connect', {
+  const event = createSystemEvent('connect', {
     claims: listsOf(Object.entries(claims).map(([name, value]) => [name, claimToStrings(value)])),
     query: listsOf([...new Set(query.keys())].map((name) => [name, query.getAll(name)])),
     headers: listsOf(Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat()])),
@@ -297,7 +297,7 @@ function askEventHandler(
   answered: (reply: Payload | undefined, error: MessageError | undefined) => void,
 ): void {
   client.enqueueEvent(payload.bytes.length, async () => {
-    const sent = await upstream.send(userEvent(event, payload), eventSource(client));
+    const sent = await upstream.send(createUserEvent(event, payload), eventSource(client));
     const answer = 'failure' in sent ? sent : checkAnswer(sent);
     if ('failure' in answer) {
       answered(undefined, { name: 'InternalServerError', message: answer.failure });

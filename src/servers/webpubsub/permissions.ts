@@ -1,8 +1,8 @@
 import { maxGroupsPerConnection } from '../hub/hubGroups';
 
-export const permissions = ['joinLeaveGroup', 'sendToGroup'] as const;
+export const permissionNames = ['joinLeaveGroup', 'sendToGroup'] as const;
 
-export type Permission = (typeof permissions)[number];
+export type Permission = (typeof permissionNames)[number];
 
 interface Grant {
   readonly everywhere: boolean;

@@ -5,7 +5,7 @@ import {
   commonRoutes,
   requireConnection,
   handlerRoutes,
-  invalid,
+  badRequest,
   joinGroup,
   noContent,
   jsonBody,
@@ -19,7 +19,7 @@ import {
 import { tooManyGroupsText } from '../hub/hubGroups';
 import { deliverTo, type PubSubClient, type PubSubHost, type PubSubHub, Delivery } from './client';
 import { FilterError, parseFilter } from './filter';
-import { permissions, type Permission } from './permissions';
+import { permissionNames, type Permission } from './permissions';
 import { readPayload, payloadProblem, systemEvents, type EventHandler } from './pubSubUpstream';
 
 type Call = RestCall<PubSubHub>;
@@ -118,7 +118,7 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     route('PUT', 'permissions/{permission}/connections/{connection}', (call) => {
       const client = permittee(call);
       const granted = client.permissions.granting(permissionOf(call), targetOf(call));
-      if (granted === undefined) throw invalid(tooManyGroupsText);
+      if (granted === undefined) throw badRequest(tooManyGroupsText);
       client.permissions = granted;
       return ok;
     }),
@@ -155,7 +155,7 @@ function listMembers({ hub, names, query, url }: Call): RestAnswer {
 async function generateToken({ hub, query }: Call, host: PubSubHost): Promise<RestAnswer> {
   const clientType = query.get('clientType') ?? 'Default';
   if (clientType.toLowerCase() !== 'default')
-    throw invalid('This server has clients of type Default only.');
+    throw badRequest('This server has clients of type Default only.');
   const minutes = numberOf(query, 'minutesToExpire', 1, 1_000_000) ?? 60;
   const userId = query.get('userId');
   const [role, group] = [query.getAll('role'), query.getAll('group')];
@@ -169,9 +169,9 @@ async function generateToken({ hub, query }: Call, host: PubSubHost): Promise<Re
 }
 
 function permissionOf({ names }: Call): Permission {
-  const permission = permissions.find((name) => name === names.permission);
+  const permission = permissionNames.find((name) => name === names.permission);
   if (permission !== undefined) return permission;
-  throw invalid('The permissions are joinLeaveGroup and sendToGroup.');
+  throw badRequest('The permissions are joinLeaveGroup and sendToGroup.');
 }
 
 const targetOf = ({ query }: Call): string | undefined => query.get('targetName') ?? undefined;
@@ -202,7 +202,7 @@ function deliveryIn({ contentType, body, query, names }: Call): Delivery {
     );
   }
   const problem = payloadProblem(payload);
-  if (problem !== undefined) throw invalid(`The body is ${problem}.`);
+  if (problem !== undefined) throw badRequest(`The body is ${problem}.`);
   const ttlS = numberOf(query, 'messageTtlSeconds', 0, 300) ?? 0;
   const expiresMs = ttlS === 0 ? undefined : performance.now() + ttlS * 1000;
   const group = names.group === '' ? undefined : names.group;
@@ -218,9 +218,9 @@ function groupsAndFilter(call: Call): {
 } {
   const { groups, filter } = jsonBody(call);
   if (!Array.isArray(groups) || groups.some((group) => typeof group !== 'string'))
-    throw invalid('The body has to name groups, as a list of texts.');
+    throw badRequest('The body has to name groups, as a list of texts.');
   if (filter !== undefined && filter !== null && typeof filter !== 'string')
-    throw invalid('The filter is not a text.');
+    throw badRequest('The filter is not a text.');
   return {
     groups: (groups as string[]).map(requireGroupName),
     isWanted: filterOf(filter ?? null, 'Filter'),
@@ -237,5 +237,5 @@ function numberOf(
   if (text === null) return undefined;
   const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : -1;
   if (value >= least && value <= most) return value;
-  throw invalid(`${name} is a number from ${least} to ${most}.`);
+  throw badRequest(`${name} is a number from ${least} to ${most}.`);
 }

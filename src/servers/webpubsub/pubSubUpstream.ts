@@ -54,14 +54,14 @@ export function payloadProblem({ dataType, bytes }: Payload): string | undefined
   return dataType === 'json' && !isJson(bytes) ? 'not JSON, or nested too deeply' : undefined;
 }
 
-export const systemEvent = (name: SystemEvent, body: object): CloudEvent => ({
+export const createSystemEvent = (name: SystemEvent, body: object): CloudEvent => ({
   kind: 'sys',
   name,
   contentType: jsonType,
   body: Buffer.from(JSON.stringify(body)),
 });
 
-export const userEvent = (name: string, { dataType, bytes }: Payload): CloudEvent => ({
+export const createUserEvent = (name: string, { dataType, bytes }: Payload): CloudEvent => ({
   kind: 'user',
   name,
   contentType: contentTypes[dataType],

@@ -11,10 +11,10 @@ import {
   loopbackHost,
   refuseUpgrade,
   type Terminable,
-  type Upgrade,
+  type UpgradeRequest,
   guardAsync,
 } from '../http/loopbackServer';
-import { newId } from '../http/signalrClients';
+import { newConnectionId } from '../http/signalrClients';
 import { WebSocketTransport } from '../http/transports';
 import { HubClients } from '../hub/hubGroups';
 import { Emulator } from '../service/emulator';
@@ -29,7 +29,7 @@ import {
   eventSource,
 } from './clientRequests';
 import { PubSubClient, type Admission, type PubSubHost, type PubSubHub } from './client';
-import { eventHandlerProblem, systemEvent, PubSubUpstream } from './pubSubUpstream';
+import { eventHandlerProblem, createSystemEvent, PubSubUpstream } from './pubSubUpstream';
 import { webPubSubRest } from './pubSubRest';
 
 export type WebPubSubEmulator = Pick<
@@ -90,7 +90,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     if (hub.clients.size === 0) this.hubs.delete(hub.name);
     if (!this.isDisposed && this.upstream.wants(hub.name, 'sys', 'disconnected')) {
       inBackground(
-        this.upstream.send(systemEvent('disconnected', { reason }), eventSource(client)),
+        this.upstream.send(createSystemEvent('disconnected', { reason }), eventSource(client)),
       );
     }
   }
@@ -99,7 +99,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     answerRest(webPubSubRest, this, request, response);
   }
 
-  protected upgrade(upgrade: Upgrade): void {
+  protected upgrade(upgrade: UpgradeRequest): void {
     const connect = parseConnectRequest(upgrade.request);
     if ('status' in connect) {
       refuseUpgrade(upgrade.socket, connect);
@@ -124,9 +124,9 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     }
   }
 
-  private async admit(connect: ConnectRequest, upgrade: Upgrade): Promise<void> {
+  private async admit(connect: ConnectRequest, upgrade: UpgradeRequest): Promise<void> {
     const { request, socket } = upgrade;
-    const id = newId();
+    const id = newConnectionId();
     this.quota.take();
     const admission = await authorizeConnect(this, request, connect, id);
     const before = this.connectionCount;
@@ -153,11 +153,15 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
     this.connectionCount++;
     client.attach(socket);
     if (this.upstream.wants(hubName, 'sys', 'connected')) {
-      inBackground(this.upstream.send(systemEvent('connected', {}), eventSource(client)));
+      inBackground(this.upstream.send(createSystemEvent('connected', {}), eventSource(client)));
     }
   }
 
-  private recover(id: string, { hub, query, offered }: ConnectRequest, upgrade: Upgrade): void {
+  private recover(
+    id: string,
+    { hub, query, offered }: ConnectRequest,
+    upgrade: UpgradeRequest,
+  ): void {
     const client = this.hub(hub).clients.get(id);
     const token = query.get('awps_reconnection_token') ?? '';
     const [name = ''] = offered;
@@ -171,7 +175,7 @@ class RunningEmulator extends Emulator<Terminable> implements PubSubHost {
   }
 
   private accept(
-    { request, socket, head }: Upgrade,
+    { request, socket, head }: UpgradeRequest,
     use: (accepted: WebSocketTransport) => void,
   ): void {
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {

@@ -115,7 +115,7 @@ function readByServer(protocol: ServerProtocol, bytes: Buffer, start: number, en
     const argument = message.argument(index);
     values.push(protocol.integer(argument), protocol.text(argument));
     if (protocol.isDictionary(argument) && !protocol.isNull(argument)) {
-      protocol.member(argument, 'bench.Stamp');
+      protocol.textMember(argument, 'bench.Stamp');
       protocol.numberedItem(argument, 7);
     }
   }

@@ -9,7 +9,7 @@ import {
   ConnectionServer,
   maximumFragments,
   refuse,
-  type Upgrade,
+  type UpgradeRequest,
 } from '../../../src/servers/http/loopbackServer';
 import { WebSocketTransport } from '../../../src/servers/http/transports';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
@@ -114,7 +114,7 @@ class EchoServer extends ConnectionServer<WebSocketTransport> {
   protected answer(_request: IncomingMessage, response: ServerResponse): void {
     refuse(response, { status: 404, text: '' });
   }
-  protected upgrade({ request, socket, head }: Upgrade): void {
+  protected upgrade({ request, socket, head }: UpgradeRequest): void {
     this.sockets.handleUpgrade(request, socket, head, (accepted) => {
       const transport = new WebSocketTransport(accepted, socket);
       this.add(transport);

@@ -32,6 +32,13 @@ const kinds = [
   [HttpTransportType.LongPolling, 'messagepack'],
 ] as const;
 
+function placeOf({ connectionString }: AzureSignalr) {
+  const [, audience = '', port = '', accessKey = ''] =
+    /^Endpoint=([^;]+);Port=([0-9]+);AccessKey=([^;]+)/.exec(connectionString) ?? [];
+  const origin = `${audience}:${port}`;
+  return { place: { audience, clientEndpoint: origin, serverEndpoint: origin }, accessKey };
+}
+
 describe('app server behind the emulator', () => {
   let service: AzureSignalr;
   let servers: AppServer[] = [];
@@ -49,15 +56,9 @@ describe('app server behind the emulator', () => {
   });
 
   function start(): Promise<AppServer> {
-    const accessKey = /AccessKey=([^;]+)/.exec(service.connectionString)?.[1] ?? '';
-    const port = /Port=([0-9]+)/.exec(service.connectionString)?.[1] ?? '';
-    const audience = /Endpoint=([^;]+)/.exec(service.connectionString)?.[1] ?? '';
-    const origin = `${audience}:${port}`;
-    return startAppServer({
-      service: { audience, clientEndpoint: origin, serverEndpoint: origin, accessKey },
-      hub: 'Bench',
-      serverConnections: 3,
-    });
+    const { place, accessKey } = placeOf(service);
+    const instance = { ...place, accessKey };
+    return startAppServer({ service: instance, hub: 'Bench', serverConnections: 3 });
   }
 
   async function client(
@@ -125,11 +126,8 @@ describe('app server behind the emulator', () => {
         return token === 'poor' ? 'forbidden' : 'accepted';
       },
     });
-    const origin = own.connectionString.replace(/^Endpoint=([^;]+);Port=([0-9]+).*$/, '$1:$2');
-    const audience = origin.replace(/:[0-9]+$/, '');
-    const where = { audience, clientEndpoint: origin, serverEndpoint: origin };
     const startWith = (bearer: string, id: string): Promise<AppServer> => {
-      const service = { ...where, bearer, signingKey: { id, text: id } };
+      const service = { ...placeOf(own).place, bearer, signingKey: { id, text: id } };
       return startAppServer({ service, hub: 'Bench', serverConnections: 1, backOffMs: 10 });
     };
     try {
