@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { serveRun } from '../out/src/agents/agent/agent.js';
 import { connectNats } from '../out/src/agents/bus/natsBus.js';
 import { ReferenceClock } from '../out/src/agents/clock/referenceClock.js';
-import { subjectsOf } from '../out/src/agents/messages.js';
+import { runSubjects } from '../out/src/agents/messages.js';
 import { LatencyHistogram } from '../out/src/measure/histogram.js';
 import { workersOfAgent, connectionsOfAgent } from '../out/src/plan/plan.js';
 import { buildPlan } from '../out/src/plan/buildPlan.js';
@@ -140,7 +140,7 @@ class Workers {
 async function work() {
   const link = await connectNats({ url: bus, name: 'a simulated agent' });
   // Agents of one machine have one clock and would not ask for the time.
-  const { clock: subject } = subjectsOf(run);
+  const { clock: subject } = runSubjects(run);
   const asking = new ReferenceClock(link, subject, () => clock.nowUs(), false, allAgents);
   const parts = {
     scenarioOf: async ({ text, overrides }) => parseScenario(text, overrides).scenario,

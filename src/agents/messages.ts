@@ -29,15 +29,15 @@ import {
 
 export const joinSubject = 'signalr-bench.join';
 
-export const everyLog = 'signalr-bench.*.log.>';
+export const allLogsSubject = 'signalr-bench.*.log.>';
 
 /** Stream names have no dots. */
-export const streamOf = (log: string): string => log.replaceAll('.', '-');
+export const streamName = (log: string): string => log.replaceAll('.', '-');
 
 const runIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Subjects of one run; those below `log` are kept. @throws ExpectedError `run-id` */
-export function subjectsOf(run: string) {
+export function runSubjects(run: string) {
   if (!runIdPattern.test(run))
     throw new ExpectedError(
       'run-id',
@@ -66,7 +66,7 @@ export function subjectsOf(run: string) {
   };
 }
 
-export type RunSubjects = Readonly<ReturnType<typeof subjectsOf>>;
+export type RunSubjects = Readonly<ReturnType<typeof runSubjects>>;
 
 export interface JoinQuestion {
   readonly toolVersion: string;
@@ -115,7 +115,7 @@ export interface NumberedOrder {
 }
 
 /** Replies for one user of the bus: others may not hear them. */
-export const inboxOf = (user: string): string => `_INBOX.${user}`;
+export const inboxPrefix = (user: string): string => `_INBOX.${user}`;
 
 /** Silence of the coordinator after which agents stop and viewers give up. */
 export const usualSilenceMs = 60_000;
@@ -184,7 +184,7 @@ export const mostMessageBytes = 1_000_000;
 const mostAgents = 1000;
 
 /** Index of the agent from its subject below `above`; undefined for any other subject. */
-export function placeOf(subject: string, above: string): number | undefined {
+export function agentIndexIn(subject: string, above: string): number | undefined {
   const name = subject.startsWith(`${above}.`) ? subject.slice(above.length + 1) : '';
   const place = Number(name);
   return /^\d{1,4}$/.test(name) && place < mostAgents && String(place) === name ? place : undefined;
@@ -194,7 +194,7 @@ export function placeOf(subject: string, above: string): number | undefined {
 const sameAsLatency = 'latency';
 
 /** Histogram counts become text. */
-export const encode = (message: unknown): string =>
+export const encodeMessage = (message: unknown): string =>
   JSON.stringify(
     message,
     function (this: Readonly<Record<string, unknown>>, key: string, value: unknown) {
@@ -213,7 +213,7 @@ function isSame(all: unknown, inside: unknown): boolean {
 }
 
 /** Half of what is read: redaction marks may be longer. */
-export const cutToShow = (text: string): string => truncate(text, mostText / 2);
+export const cutForDisplay = (text: string): string => truncate(text, mostText / 2);
 
 /** Undefined for anything malformed: anybody with the key of the bus may write. */
 const reader =
@@ -377,7 +377,7 @@ export const planHash = (plan: Plan): string =>
 
 const dialects: readonly Plan['dialect'][] = ['auto', 'recordLatency', 'measure'];
 
-export const dialectOf = (text: string): Plan['dialect'] =>
+export const parseDialect = (text: string): Plan['dialect'] =>
   dialects.find((each) => each === text) ?? 'auto';
 
 export const newRunId = (): string => randomBytes(4).toString('hex');

@@ -42,7 +42,7 @@ function exitCodeOfSignal(signal: EndingSignal): number {
   return signal === 'SIGTERM' ? exitCode.sigterm : exitCode.sigint;
 }
 
-export function exitCodeOfResult(
+export function exitCodeForResult(
   result: Pick<Result, 'ending' | 'verdict' | 'connections' | 'baseline' | 'agents'>,
   signal: EndingSignal = 'SIGINT',
 ): number {
@@ -56,11 +56,11 @@ export function exitCodeOfResult(
   const { done, generatorBound, noTarget, sloMissed } = exitCode;
   const open = agents === undefined ? sloMissed : exitCode.agentLost;
   const incomplete = connections.connected === 0 ? noTarget : open;
-  if (verdict.status === 'pass' && baseline) return exitCodeOfComparison(baseline.verdict);
+  if (verdict.status === 'pass' && baseline) return exitCodeForComparison(baseline.verdict);
   return { pass: done, fail: sloMissed, invalid: generatorBound, incomplete }[verdict.status];
 }
 
-export const exitCodeOfComparison = (verdict: ComparisonVerdict): number =>
+export const exitCodeForComparison = (verdict: ComparisonVerdict): number =>
   ({
     ...{ same: exitCode.done, better: exitCode.done },
     ...{ worse: exitCode.sloMissed, unlike: exitCode.badInput },
@@ -77,7 +77,7 @@ const codesOfErrors: Readonly<Record<string, number>> = {
   'run-lost': exitCode.agentLost,
 };
 
-export function exitCodeOfError(error: unknown): number {
+export function exitCodeForError(error: unknown): number {
   if (error instanceof SignalError) return exitCodeOfSignal(error.signal);
   if (error instanceof ExpectedError) return codesOfErrors[error.code] ?? exitCode.badInput;
   return exitCode.defect;

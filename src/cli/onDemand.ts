@@ -40,7 +40,7 @@ export {
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
 export { writeCounterFile as writeCounters } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../run/export/liveOutputs';
-export { withoutResult, writeReports } from '../run/export/exporters';
+export { runWithoutResult, writeReports } from '../run/export/exporters';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeTargetOf } from '../targets/openTarget';

@@ -1,6 +1,6 @@
 import { ExpectedError } from '../base/expectedError';
 import { parseDurationMs } from '../base/units';
-import { withoutPassword, type Bus } from '../agents/bus/bus';
+import { hideUrlPassword, type Bus } from '../agents/bus/bus';
 import { readFileBounded } from '../results/readResult';
 import { describeFileError } from '../results/resultFolder';
 import { pause } from '../engine/pause';
@@ -26,13 +26,13 @@ const busVariables = {
 
 const againMs = 250;
 
-export const warnOn =
+export const createBusWarning =
   ({ stderr }: Pick<ProcessIo, 'stderr'>) =>
   (text: string): void =>
     stderr.write(`warning: ${printable(text)}\n`);
 
 /** Whether the bus wants a key, and whether all its servers are on this machine. */
-export function busTraits({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
+export function describeBus({ bus }: BusFlags, { env }: Pick<ProcessIo, 'env'>) {
   const written = (bus ?? env[busVariables.url] ?? '').split(',').map((each) => each.trim());
   const servers = written.map((each) => each.replace(/^(?!\w+:\/\/)/, 'nats://'));
   const key = env[busVariables.password] ?? env[busVariables.token] ?? '';
@@ -68,7 +68,7 @@ export async function openBus(
   if (wrong !== undefined)
     throw new ExpectedError(
       'bus-address',
-      `${withoutPassword(wrong.trim())} is not an address of a bus: nats://host:port, or tls://host:port for TLS.`,
+      `${hideUrlPassword(wrong.trim())} is not an address of a bus: nats://host:port, or tls://host:port for TLS.`,
     );
   const caFile = env[busVariables.ca];
   const ca =

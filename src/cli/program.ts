@@ -14,13 +14,13 @@ import type { ServeDeps } from './commands/serveCommand';
 import type { ValidateDeps } from './commands/validateCommand';
 import {
   type AddCommands,
-  amount,
+  amountParser,
   type CarryOut,
   runTree,
-  share,
-  times,
-  whole,
-  wholeNumber,
+  parseShareFlag,
+  parseTimes,
+  parseWhole,
+  wholeNumberParser,
   withExample,
   addServe,
 } from './tree/commandTree';
@@ -76,30 +76,30 @@ const notInCluster = (...option: [string, string, ((text: string) => unknown)?])
 const here = (...option: [string, string, (text: string) => unknown]): PlacedOption =>
   new PlacedOption(['here'], ...option);
 
-const tolerance = amount('a percentage, such as 10%', [0, 10], share);
-const price = amount('an amount, such as 1.2', [0, Infinity]);
+const tolerance = amountParser('a percentage, such as 10%', [0, 10], parseShareFlag);
+const price = amountParser('an amount, such as 1.2', [0, Infinity]);
 
 const replayOptions = (): readonly Option[] => [
   here(
     '--clients <times>',
     'of a recording: replay each client this many times, such as x50',
-    amount('how often, from x1 to x1000000, such as x50', [1, 1_000_000], (text) =>
-      whole(String(times(text))),
+    amountParser('how often, from x1 to x1000000, such as x50', [1, 1_000_000], (text) =>
+      parseWhole(String(parseTimes(text))),
     ),
   ),
   here(
     '--speed <factor>',
     'of a recording: so many times as fast, such as 2',
-    amount(
+    amountParser(
       `a number from ${slowestReplay} to ${fastestReplay}, such as 2`,
       [slowestReplay, fastestReplay],
-      times,
+      parseTimes,
     ),
   ),
   here(
     '--spread <duration>',
     'of a recording: replays of one client begin over this time (default: 1s)',
-    amount('a duration from 0s to 24h, such as 10s', [0, 86_400_000], parseDurationMs),
+    amountParser('a duration from 0s to 24h, such as 10s', [0, 86_400_000], parseDurationMs),
   ),
 ];
 
@@ -117,17 +117,17 @@ const addRun: Add = (program, carryOut) => {
     .option('--set <key=value>', 'override any key of the file; may be repeated', setKey)
     .option('--out <dir>', 'folder the result folders are made in', '.signalr-bench')
     .option('--json', 'print the result as JSON on standard output and nothing else there')
-    .option('--seed <n>', 'seed of everything random', wholeNumber(0, 4_294_967_295))
+    .option('--seed <n>', 'seed of everything random', wholeNumberParser(0, 4_294_967_295))
     .option(
       '--workers <n>',
       'worker threads; default: one less than the cores',
-      wholeNumber(1, 256),
+      wholeNumberParser(1, 256),
     )
     .option(
       '--processes <n>',
       'processes that share the load, with one worker each; auto: as many as it takes',
-      amount('auto, or a whole number from 1 to 256', [0, 256], (text) =>
-        text === 'auto' ? 0 : whole(text),
+      amountParser('auto, or a whole number from 1 to 256', [0, 256], (text) =>
+        text === 'auto' ? 0 : parseWhole(text),
       ),
     )
     .addOption(
@@ -142,7 +142,7 @@ const addRun: Add = (program, carryOut) => {
     .option(
       '--repeat <n>',
       'run all steps this many times, and say how far they lie apart',
-      wholeNumber(1, 100),
+      wholeNumberParser(1, 100),
     )
     .addOption(
       notInCluster(
@@ -169,7 +169,7 @@ const addRun: Add = (program, carryOut) => {
       notInCluster(
         '--metrics-port <n>',
         'serve OpenMetrics on this port of loopback during the run, 0 for any free one',
-        wholeNumber(0, 65_535),
+        wholeNumberParser(0, 65_535),
       ),
     )
     .addOption(
@@ -189,7 +189,7 @@ const addInit: Add = (program, carryOut) => {
       '--use-case <name>',
       'use case, such as broadcast (default: echo, for webpubsub sendToGroup)',
     )
-    .option('--unit <n>', 'size in Units', wholeNumber(1, 1000), 1)
+    .option('--unit <n>', 'size in Units', wholeNumberParser(1, 1000), 1)
     .addOption(
       new Option('--service <name>', 'service whose published tables count')
         .choices(azureServices)
@@ -222,14 +222,14 @@ const addReading: Add = (program, carryOut) => {
     .option(
       '--headroom <share>',
       'share of the limits to plan for, such as 0.7',
-      amount('a number above 0 and up to 1, such as 0.7', [1e-6, 1], share),
+      amountParser('a number above 0 and up to 1, such as 0.7', [1e-6, 1], parseShareFlag),
     )
     .option('--message-price <amount>', 'price of a million messages beyond the included', price)
     .option('--unit-price <amount>', 'price of one Unit for an hour', price)
     .option(
       '--hours <n>',
       'hours that the prices are for (default: 720, 30 days)',
-      amount('a number of hours, above 0 and up to 87600', [1e-6, 87_600]),
+      amountParser('a number of hours, above 0 and up to 87600', [1e-6, 87_600]),
     )
     .option('--json', 'print the estimate as JSON')
     .action(carryOut(({ estimateCommand }) => estimateCommand));
@@ -372,12 +372,12 @@ const addRecord: AddCommands<OnDemand> = (program, carryOut) => {
       '--target <url>',
       'URL that clients begin with: of the hub, or of what answers negotiate',
     )
-    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumber(0, 65_535), 0)
+    .option('--port <n>', 'port on loopback, 0 for any free one', wholeNumberParser(0, 65_535), 0)
     .option('--out <file>', 'scenario to write; the recording goes beside it')
     .option(
       '--for <duration>',
       'end by itself, such as 60s',
-      amount(
+      amountParser(
         'a duration from 1s to 168h, such as 60s',
         [1000, 7 * 24 * 3_600_000],
         parseDurationMs,

@@ -12,7 +12,7 @@ interface AskedScenario {
 }
 
 /** Reads a scenario; problems go to standard error. @throws ExpectedError as {@link readScenario} */
-export async function scenarioOf(
+export async function loadScenario(
   { file, overrides = [], made }: AskedScenario,
   { stderr, input }: ProcessIo,
   parse: ScenarioParser,
@@ -23,8 +23,8 @@ export async function scenarioOf(
     { title: name, text, overrides },
     parse,
     (problems) => {
-      for (const problem of placeProblems(name, text, problems))
-        stderr.write(`${printable(problemText(problem))}\n`);
+      for (const problem of locateProblems(name, text, problems))
+        stderr.write(`${printable(formatProblem(problem))}\n`);
     },
     alsoWrong,
   );
@@ -39,7 +39,7 @@ export interface PlacedProblem extends Omit<Problem, 'offset' | 'length'> {
   readonly endColumn: number;
 }
 
-export function placeProblems(
+export function locateProblems(
   file: string,
   text: string,
   problems: readonly Problem[],
@@ -56,7 +56,7 @@ export function placeProblems(
 }
 
 /** `chat-room.yaml:9:17 warning group-count …`; of a flag `--set config.drain: error wrong-type …`. */
-export function problemText(problem: PlacedProblem): string {
+export function formatProblem(problem: PlacedProblem): string {
   const { file, line, column, severity, code, message, flag } = problem;
   if (flag !== undefined) return `${flag}: ${severity} ${code} ${message.slice(flag.length + 2)}`;
   return `${file}:${line}:${column} ${severity} ${code} ${message}`;

@@ -4,13 +4,13 @@ import { ask, askFirst } from './notices';
 import {
   contactKey,
   contactsBeyond,
-  isOfRedirects,
+  hasOnlyRedirects,
   loadHosts,
   reachLines,
   type Reach,
   type RunQuestion,
 } from '../run/reach';
-import { loadNumbers, loadNumbersWords } from '../run/runWords';
+import { loadNumbers, formatLoadNumbers } from '../run/runWords';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
@@ -54,7 +54,7 @@ export async function confirmLoad(
     commands.every((hash) => !isByTool && agreed.includes(hash));
   if (isKnown && unlikeRecording === undefined) return true;
   const detail = [
-    ...[loadNumbersWords(loadNumbers(scenario)), ...reachLines(reach, t)],
+    ...[formatLoadNumbers(loadNumbers(scenario)), ...reachLines(reach, t)],
     t('You are asked once per host and command in this workspace.'),
   ].join('\n');
   if (!(await agrees(questionText(reach, url, unlikeRecording), t('Run'), detail))) return false;
@@ -68,7 +68,7 @@ function questionText(reach: Reach, url: string, unlikeRecording: string | undef
     return t('Each client makes {0} that were recorded. Run it?', unlikeRecording);
   const names = loadHosts(reach).join(', ');
   if (names !== '')
-    return isOfRedirects(reach)
+    return hasOnlyRedirects(reach)
       ? t('Put load on {0}, which is not on this machine? {1} redirects there.', names, url)
       : t('Put load on {0}, which is not on this machine?', names);
   return reach.programs.length > 0

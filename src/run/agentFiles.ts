@@ -47,7 +47,7 @@ export function secretFiles(
 }
 
 /** Why others can read what goes over the bus; undefined where they cannot. */
-export function overOpenBus(
+export function openBusWarning(
   secret: readonly string[],
   { isEncrypted }: Pick<Bus, 'isEncrypted'>,
   staysHere: boolean,
@@ -57,16 +57,16 @@ export function overOpenBus(
 }
 
 /** Whether the text or an override holds a literal secret. */
-export function secretInText(text: string, overrides: readonly Override[]): boolean {
+export function hasLiteralSecret(text: string, overrides: readonly Override[]): boolean {
   const values = overrides.map(({ value }) => `a: ${JSON.stringify(value)}`);
   return [text, ...values].some((each) => scenarioCopy(each, []) !== each);
 }
 
-export const asTextWords =
+export const literalSecretMessage =
   'The scenario holds a secret as text, which would be copied to other machines: write ${env:NAME} in its place.';
 
 /** Agents run no commands and ask nobody for tokens. @throws ExpectedError `identities` */
-export function refuseCalls({ identities }: Pick<Scenario, 'identities'>): void {
+export function refuseIdentityCalls({ identities }: Pick<Scenario, 'identities'>): void {
   if (identities?.kind !== 'command' && identities?.kind !== 'url') return;
   throw new ExpectedError(
     'identities',

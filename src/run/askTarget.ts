@@ -37,7 +37,7 @@ const longestMs = 10_000;
 /** Asking and one connect stay below the time after which a silent target is given up. */
 const bothMs = 21_500;
 
-export const askMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
+export const askTimeoutMs = ({ connectTimeoutMs }: Pick<Plan, 'connectTimeoutMs'>): number =>
   Math.min(longestMs, Math.max(shortestMs, bothMs - connectTimeoutMs));
 
 /**
@@ -50,7 +50,7 @@ export async function askTarget(
   agree: ((hosts: readonly string[]) => Promise<boolean>) | undefined,
   questions: TargetQuestions,
 ): Promise<AskedTarget | undefined> {
-  const withinMs = askMs(plan);
+  const withinMs = askTimeoutMs(plan);
   let askedMs = 0;
   let service: AzureService | undefined;
   const timed = async <T>(work: Promise<T>): Promise<T> => {
@@ -67,7 +67,7 @@ export async function askTarget(
   };
   const { ready = (target) => Promise.resolve(target) } = questions;
   const planFor = (target: OpenTarget): Promise<Plan> =>
-    agreedDialect(plan, target, async (endpoint, methods) => {
+    withHubDialect(plan, target, async (endpoint, methods) => {
       const answer = await questions.askHub(endpoint, methods, withinMs);
       service ??= answer?.service;
       return answer;
@@ -114,7 +114,7 @@ const mostAsked = 32;
  * @throws ExpectedError `connection-type` for a hub of the other SignalR, `dialect` where an entry or the driver does not fit,
  *   or hubs differ; {@link MissingMethods} for methods that the run calls
  */
-export async function agreedDialect(
+export async function withHubDialect(
   plan: Plan,
   { kind, endpoint }: OpenTarget,
   ask: AskHub,

@@ -29,7 +29,7 @@ export class NamedFiles {
   async look({ scenario, problems }: ParsedScenario, folder: string): Promise<boolean> {
     const isRead = scenario !== undefined && scenario.kind !== 'resultparser';
     const isWrong = problems.some(({ severity }) => severity === 'error');
-    const files = isRead && !isWrong ? filesOf(scenario) : [];
+    const files = isRead && !isWrong ? listNamedFiles(scenario) : [];
     const states = await Promise.all(files.map(({ name }) => stateOf(path.resolve(folder, name))));
     const needs =
       files.length === 0
@@ -89,7 +89,7 @@ function filesInTexts(parameters: Parameters): NamedFile[] {
 }
 
 /** All files of a scenario, in the order of its keys. */
-export function filesOf({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
+export function listNamedFiles({ identities, data, entries, ...scenario }: Scenario): NamedFile[] {
   const rows = [
     ['identities', identities?.kind === 'file' ? identities.file : undefined],
     ['data', data?.file],

@@ -18,8 +18,8 @@ import {
   type TargetContext,
   type IdentityCalls,
 } from '../targets/target';
-import { refuseCalls } from './agentFiles';
-import { redirectQuestion, contactsBeyond, questionOf, reachOf } from './reach';
+import { refuseIdentityCalls } from './agentFiles';
+import { createRedirectQuestion, contactsBeyond, createRunQuestion, listReach } from './reach';
 import { askTarget, type AskedTarget, type TargetQuestions } from './askTarget';
 import type { ObserveContext, Observer } from './observe/openObserver';
 import { isReplay, refuseReplays } from './scenarioFile';
@@ -73,7 +73,7 @@ export async function prepareRun(
   const asked: Scenario = { target: { kind: 'local' }, ...given };
   const { calledOff, confirm, context, waiting } = shell;
   const { agents = 1 } = asked;
-  if (parts.agents !== undefined) refuseCalls(asked);
+  if (parts.agents !== undefined) refuseIdentityCalls(asked);
   if (parts.agents !== undefined || agents > 1) refuseReplays(asked);
   if (agents > 1 && parts.agents === undefined)
     throw new ExpectedError(
@@ -87,7 +87,8 @@ export async function prepareRun(
   const scenario = replays?.scenario ?? asked;
   const agree =
     confirm &&
-    ((hosts: readonly string[]) => confirm(redirectQuestion(scenario, context, hosts), scenario));
+    ((hosts: readonly string[]) =>
+      confirm(createRedirectQuestion(scenario, context, hosts), scenario));
   const bare = await planForMachine(scenario, {
     ...parts,
     reference: (kind, name) => context.reference(kind, name),
@@ -114,13 +115,13 @@ export async function prepareRun(
     if (identityCalls) await unlessCalledOff(calledOff, askForAll(identityCalls, shell));
     const { endpoint } = answered.target;
     const identities = identityCalls?.current.length;
-    for (const note of rowNotes(endpoint, identities, scenario.connections, shell.t))
+    for (const note of describeRowReuse(endpoint, identities, scenario.connections, shell.t))
       shell.say('note', note);
-    observer = await observerOf(scenario, shell);
+    observer = await openScenarioObserver(scenario, shell);
     const startedAt = shell.startTime();
     const folder = await unlessCalledOff(
       calledOff,
-      firstFolder(request, startedAt, shell),
+      createFirstWritableFolder(request, startedAt, shell),
       (late) => late.dispose(),
     );
     const dispose = async (): Promise<void> => {
@@ -158,14 +159,14 @@ async function unlessCalledOff<T>(
 }
 
 /** A read-only folder does not stop the run. */
-export async function firstFolder(
+export async function createFirstWritableFolder(
   request: RunRequest,
   startedAt: Date,
   shell: Pick<Shell, 'say' | 't'>,
 ): Promise<ResultFolder> {
   const refusals: string[] = [];
   for (const directory of request.directories) {
-    const made = await folderIn(directory, request, startedAt, shell);
+    const made = await tryCreateFolder(directory, request, startedAt, shell);
     if (typeof made !== 'string') {
       const [why, where] = [refusals.join(' '), made.path];
       if (why !== '') shell.say('warning', shell.t('{0} It goes to {1} instead.', why, where));
@@ -178,7 +179,7 @@ export async function firstFolder(
 }
 
 /** @returns a sentence where it cannot be made */
-export async function folderIn(
+export async function tryCreateFolder(
   directory: string,
   { title, text, overrides }: RunRequest,
   startedAt: Date,
@@ -199,7 +200,7 @@ export async function folderIn(
 }
 
 /** Loads the observer on demand. @throws ExpectedError `missing-reference` */
-export async function observerOf(
+export async function openScenarioObserver(
   scenario: Scenario,
   { context, say, t }: Pick<Shell, 'say' | 't'> & { readonly context: ObserveContext },
 ): Promise<Observer | undefined> {
@@ -224,7 +225,7 @@ async function askForAll(
   if (problem !== undefined) say('warning', problem);
 }
 
-export function rowNotes(
+export function describeRowReuse(
   { personal }: Pick<Endpoint, 'personal'>,
   called: number | undefined,
   connections: number,
@@ -268,9 +269,9 @@ export async function agreeToRun(
   { confirm, context, also }: Pick<Shell, 'confirm' | 'context' | 'also'>,
 ): Promise<void> {
   if (confirm === undefined) return;
-  const reach = reachOf(scenario, context, { also: also ?? [] });
+  const reach = listReach(scenario, context, { also: also ?? [] });
   const isQuiet = reach.programs.length === 0 && contactsBeyond(reach).length === 0;
   if (isQuiet && scenario.unlikeRecording === undefined) return;
-  if (!(await confirm(questionOf(scenario, reach), scenario)))
+  if (!(await confirm(createRunQuestion(scenario, reach), scenario)))
     throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
 }

@@ -35,7 +35,7 @@ interface ProbedTarget {
 }
 
 /** The shortest scenario with this target. @throws ExpectedError `bad-target` */
-export function scenarioFor(
+export function scenarioForTarget(
   { text, service, overrides = [] }: ProbedTarget,
   parseScenario: ScenarioParser,
 ): Scenario {
@@ -66,7 +66,7 @@ export async function probeTarget(
   { parseScenario, openTarget, probeHub, probeTargetOf }: ProbeParts,
   agree?: (host: string, url: string) => Promise<boolean>,
 ): Promise<Probed | undefined> {
-  const scenario = scenarioFor(wanted, parseScenario);
+  const scenario = scenarioForTarget(wanted, parseScenario);
   const own = await probeTargetOf(scenario, context);
   if (own !== undefined) return { of: 'service', probe: own };
   const target = await openTarget(scenario, context);
@@ -87,7 +87,7 @@ export async function probeTarget(
 }
 
 /** C# of a hub for every use case of a dialect. @param serverScript a bundle; the code is in `../media/hub` beside it */
-export function hubCode(serverScript: string, dialect: HubDialect, classic = false): string {
+export function readHubCode(serverScript: string, dialect: HubDialect, classic = false): string {
   const name = `${classic ? 'classic.' : ''}${dialect}.cs`;
   return readFileSync(path.join(path.dirname(serverScript), '..', 'media', 'hub', name), 'utf8');
 }

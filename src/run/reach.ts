@@ -19,7 +19,7 @@ import {
 import { signInUrls } from '../targets/settings';
 import type { TargetContext } from '../targets/target';
 import { isLoopback } from '../wire/socket/hosts';
-import { filesOf, isForConnections } from './namedFiles';
+import { listNamedFiles, isForConnections } from './namedFiles';
 
 export interface Contact {
   /** Name and port, or the unresolved reference. */
@@ -63,7 +63,7 @@ interface ReachOptions {
   readonly isElsewhere?: boolean;
 }
 
-export function reachOf(
+export function listReach(
   scenario: Scenario,
   context: ReachContext,
   { also = [], isElsewhere = false }: ReachOptions = {},
@@ -71,9 +71,9 @@ export function reachOf(
   const { target, headers, query, accessToken, keyPassword, identities, data, upstream } = scenario;
   const resolve = (text: string): string => resolveReferences(text, context.reference).text;
   const contact = (url: string, why: Contact['why'], gets: readonly string[]): Contact =>
-    contactAt(resolve(url), why, gets);
+    contactForUrl(resolve(url), why, gets);
   const { urls, signIns, certificates } = targetUrls(target, resolve);
-  const files = filesOf(scenario);
+  const files = listNamedFiles(scenario);
   const isMade = identities?.kind === 'command' || identities?.kind === 'url';
   const gets = [
     ...namesOf('header', headers),
@@ -87,7 +87,7 @@ export function reachOf(
       ? [{ host: 'local', isBeyond: isElsewhere, why: 'load', gets } as const]
       : []),
     ...urls.map((url) => {
-      const found = contactAt(url, 'load', gets);
+      const found = contactForUrl(url, 'load', gets);
       return isElsewhere ? { ...found, isBeyond: true } : found;
     }),
     ...(identities?.kind === 'url'
@@ -132,13 +132,13 @@ export function reachOf(
 /** A host that depends on the client may be any. */
 function tokenEndpoint(url: string, gets: readonly string[]): Contact {
   const [one, other] = ['1', '22'].map((value) =>
-    contactAt(url.replace(/(?<!\$)\{[^{}]*\}/g, value), 'identities', gets),
+    contactForUrl(url.replace(/(?<!\$)\{[^{}]*\}/g, value), 'identities', gets),
   ) as [Contact, Contact];
   return one.host === other.host ? one : { ...one, host: redactTarget(url), isBeyond: true };
 }
 
 /** @param url with references resolved */
-export function contactAt(url: string, why: Contact['why'], gets: readonly string[]): Contact {
+export function contactForUrl(url: string, why: Contact['why'], gets: readonly string[]): Contact {
   if (!URL.canParse(url) || new URL(url).host === '')
     return { host: redactTarget(url), isBeyond: false, why, gets };
   const { host, protocol } = new URL(url);
@@ -161,7 +161,7 @@ function targetUrls(target: Scenario['target'], resolve: (text: string) => strin
 }
 
 const signInAt = (kind: EntraSignIn['kind'], context: ReachContext): Contact[] =>
-  signInUrls({ kind }, context).map((url) => contactAt(url, 'signIn', []));
+  signInUrls({ kind }, context).map((url) => contactForUrl(url, 'signIn', []));
 
 const namesOf = (what: string, texts: Readonly<Record<string, string>>): string[] =>
   Object.keys(texts).map((name) => `${what} ${quoted(name)}`);
@@ -210,7 +210,7 @@ export const loadHosts = (reach: Reach): string[] => [
 ];
 
 /** Only about redirects. */
-export const isOfRedirects = ({ contacts }: Reach): boolean =>
+export const hasOnlyRedirects = ({ contacts }: Reach): boolean =>
   contacts.every(({ why }) => why === 'redirect');
 
 const mostShown = 2000;
@@ -274,19 +274,23 @@ const quoted = (word: string): string =>
 const shownTarget = (target: Scenario['target']): string =>
   formatTarget(target && mapTargetTexts(target, redactTarget));
 
-export const questionOf = ({ target, unlikeRecording }: Scenario, reach: Reach): RunQuestion => ({
+export const createRunQuestion = (
+  { target, unlikeRecording }: Scenario,
+  reach: Reach,
+): RunQuestion => ({
   reach,
   url: shownTarget(target),
   ...(unlikeRecording !== undefined && { unlikeRecording }),
 });
 
 /** Hosts of redirects get what the hub would. */
-export function redirectQuestion(
+export function createRedirectQuestion(
   scenario: Scenario,
   context: ReachContext,
   hosts: readonly string[],
 ): RunQuestion {
-  const { gets = [] } = reachOf(scenario, context).contacts.find(({ why }) => why === 'load') ?? {};
+  const { gets = [] } =
+    listReach(scenario, context).contacts.find(({ why }) => why === 'load') ?? {};
   return {
     reach: {
       ...{ programs: [], files: [] },

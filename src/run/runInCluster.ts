@@ -4,26 +4,26 @@ import { ExpectedError } from '../base/expectedError';
 import { pause } from '../engine/pause';
 import type { Bus } from '../agents/bus/bus';
 import {
-  busOf,
-  removeNamed,
-  bundleOf,
+  forwardRunBus,
+  removeRunById,
+  compressScripts,
   newBusKeys,
   RunInCluster,
-  troublesOf,
+  runPodProblems,
 } from '../agents/kubernetes/clusterRuns';
 import { checkBeforeRun } from '../agents/kubernetes/examineCluster';
 import { type ClusterWords, Kubectl } from '../agents/kubernetes/kubectl';
 import type { ClusterRun } from '../agents/kubernetes/manifest';
-import { subjectsOf } from '../agents/messages';
-import { isOver } from '../agents/view/viewRun';
+import { runSubjects } from '../agents/messages';
+import { isRunOver } from '../agents/view/viewRun';
 import type { StopReason } from '../engine/lead/run';
 import {
   connectBus,
-  asTextWords,
+  literalSecretMessage,
   readNamedFiles,
   secretFiles,
-  secretInText,
-  refuseCalls,
+  hasLiteralSecret,
+  refuseIdentityCalls,
 } from './agentFiles';
 import type { FinishedRun } from './runSession';
 import {
@@ -73,14 +73,14 @@ export interface ClusterParts {
 }
 
 /** @throws ExpectedError `cluster`, `bundle` for what keeps it from being run there */
-export async function clusterRunOf(
+export async function prepareClusterRun(
   asked: ScenarioForCluster,
   { image, busImage, secret }: ClusterWishes,
   { context, workerScript, notRunnable, otherwise }: ClusterParts,
 ): Promise<ClusterRun> {
   const { run, scenario, title, text, overrides } = asked;
   const { agents = 1 } = scenario;
-  refuseCalls(scenario);
+  refuseIdentityCalls(scenario);
   refuseReplays(scenario);
   const problem = notRunnable(scenario) ?? clusterProblem(scenario, text, overrides);
   if (problem !== undefined) throw new ExpectedError('cluster', problem);
@@ -103,7 +103,7 @@ export async function clusterRunOf(
     secretFiles: secretFiles(named, filled, scenario),
     plannedS: plannedS(plan),
     flags: coordinatorFlags(asked),
-    bundle: await bundleOf(path.dirname(workerScript)),
+    bundle: await compressScripts(path.dirname(workerScript)),
     secrets: secretsOf(texts, { context, otherwise }, secret !== undefined),
     environment: environmentOf(texts),
     ownSecret: secret,
@@ -144,7 +144,7 @@ function clusterProblem(
 ): string | undefined {
   if (scenario.target === undefined || scenario.target.kind === 'local')
     return 'The embedded hub is on this machine: name the URL of a hub that the cluster reaches as target.';
-  return secretInText(text, overrides) ? `${asTextWords} ${inSecretWords}` : undefined;
+  return hasLiteralSecret(text, overrides) ? `${literalSecretMessage} ${inSecretWords}` : undefined;
 }
 
 const environmentOf = (texts: readonly string[]): string[] => [
@@ -222,7 +222,7 @@ export async function runInCluster(
     shell.say('warning', warning);
   shell.progress(t('Making the bus of the run in the cluster.'));
   const begun = new AbortController();
-  const troubles = () => troublesOf(kubectl, given.run);
+  const troubles = () => runPodProblems(kubectl, given.run);
   inBackground(sayTroubles(troubles, AbortSignal.any([leaving, begun.signal]), shell.progress));
   try {
     const cluster = await RunInCluster.start(kubectl, given, rejecting(early)).catch(
@@ -247,7 +247,7 @@ export async function runInCluster(
       return await whenThere(bus, given.run, request, there, parts);
     } catch (error) {
       // It ended before it began: the coordinator does not know why pods are missing.
-      if (!isOver(error) || begun.signal.aborted) throw error;
+      if (!isRunOver(error) || begun.signal.aborted) throw error;
       const why = await troubles().catch(() => []);
       if (why.length === 0) throw error;
       throw new ExpectedError(error.code, [error.message, ...why].join(' '), { cause: error });
@@ -282,7 +282,7 @@ export async function attachInCluster(
   const early = AbortSignal.any([leaving, ...(stopping ? [stopping] : [])]);
   const kubectl = new Kubectl({ ...wishes, program: wishes.kubectl, words: shell.words });
   progress(t('Looking for run {0} in the cluster.', run));
-  const finding = busOf(kubectl, run, key);
+  const finding = forwardRunBus(kubectl, run, key);
   const found = await Promise.race([finding, rejecting(early)]).catch((error: unknown) => {
     finding.then(({ forwarding }) => forwarding.close()).catch(() => undefined);
     throw error;
@@ -298,12 +298,12 @@ export async function attachInCluster(
     const there = { ...shell, begun, leaving, early, stopReason };
     return await whenThere(bus, run, request, there, parts);
   } catch (error) {
-    isDone ||= isOver(error);
+    isDone ||= isRunOver(error);
     throw error;
   } finally {
     await bus?.close();
     found.forwarding.close();
-    if (isOwn && isDone) await removed(() => removeNamed(kubectl, run), run, shell);
+    if (isOwn && isDone) await removed(() => removeRunById(kubectl, run), run, shell);
   }
 }
 
@@ -322,7 +322,7 @@ async function whenThere(
   parts: ViewParts,
 ): Promise<FinishedRun> {
   const { leaving, early, stopReason } = shell;
-  const ask = () => bus.ask(subjectsOf(run).stop, stopReason, answerWithinMs);
+  const ask = () => bus.ask(runSubjects(run).stop, stopReason, answerWithinMs);
   const untilMs = performance.now() + startWithinMs;
   for (;;) {
     const ended = new AbortController();
@@ -331,7 +331,7 @@ async function whenThere(
       inBackground(askToStop(ask, early, until));
       return await viewSession({ bus, run, left: rejecting(leaving) }, request, shell, parts);
     } catch (error) {
-      if (isOver(error)) early.throwIfAborted();
+      if (isRunOver(error)) early.throwIfAborted();
       const isEarly = error instanceof ExpectedError && error.code === 'run-missing';
       if (!isEarly) throw error;
     } finally {

@@ -8,7 +8,7 @@ import { readCalibrations, calibrationFromResult, saveCalibration } from '../res
 import { createSearchStep } from '../plan/buildPlan';
 import type { Run, StopReason } from '../engine/lead/run';
 import { SearchedSteps } from '../engine/lead/stepSource';
-import { type PreparedRun, type RunParts, folderIn } from './prepareRun';
+import { type PreparedRun, type RunParts, tryCreateFolder } from './prepareRun';
 import type { Shell, RunRequest } from './shell';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { summarizeObserved, type Observed } from '../measure/observed';
@@ -230,7 +230,7 @@ async function store(
   if (await write(folder, result)) return { result, folder: folder.path };
   const refusals: string[] = [];
   for (const directory of [...request.directories, request.spareDirectory ?? []].flat()) {
-    const other = await folderIn(directory, request, startedAt, shell);
+    const other = await tryCreateFolder(directory, request, startedAt, shell);
     if (typeof other === 'string') {
       refusals.push(other);
       continue;

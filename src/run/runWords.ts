@@ -27,7 +27,7 @@ import { stepRates } from '../capacity/load/loadOf';
 const mostEntries = 10;
 
 /** `sendToGroup, groups of 10, 2 KB each second, 1,900 connections in 3 steps`. */
-export function loadWords(scenario: Scenario, t: Translate = english): string {
+export function describeLoad(scenario: Scenario, t: Translate = english): string {
   const { entries, search } = scenario;
   const uses = entries.slice(0, mostEntries).map((each) => entryWords(each, scenario.connections));
   if (entries.length > mostEntries)
@@ -112,14 +112,17 @@ type Driven = Pick<
 > &
   Partial<Pick<Scenario, 'connectionType'>>;
 
-/** The emulator or embedded hub, and {@link howWords}; may be empty. */
-export function marksOf(
+/** The emulator or embedded hub, and {@link describeHow}; may be empty. */
+export function describeUnusual(
   scenario: Driven & Pick<Scenario, 'service'>,
   target: Partial<Pick<RunSummary['target'], 'kind' | 'emulated'>> & { readonly dialect?: Dialect },
   texts: HowTexts & Readonly<Record<EmulationKind, string>> = { ...howTexts, ...emulatedTexts },
 ): string {
   const emulated = emulationKind(target, scenario.service);
-  return [emulated === undefined ? '' : texts[emulated], howWords(scenario, target.dialect, texts)]
+  return [
+    emulated === undefined ? '' : texts[emulated],
+    describeHow(scenario, target.dialect, texts),
+  ]
     .filter((words) => words !== '')
     .join(', ');
 }
@@ -128,7 +131,7 @@ export function marksOf(
  * `over LongPolling, messagepack`: what is unusual; empty for WebSockets, JSON, our own client, recordLatency and open pacing.
  * Unknown values of a stored file are not repeated.
  */
-export function howWords(
+export function describeHow(
   scenario: Driven,
   dialect: Dialect = scenario.dialect,
   texts: HowTexts = howTexts,
@@ -144,15 +147,18 @@ export function howWords(
 }
 
 /** `0:12`, `12 m`, `3 h`: measuring time left. */
-export function timeLeft({ elapsedS, totalS }: Pick<StepProgress, 'elapsedS' | 'totalS'>): string {
+export function formatTimeLeft({
+  elapsedS,
+  totalS,
+}: Pick<StepProgress, 'elapsedS' | 'totalS'>): string {
   const seconds = Math.max(0, Math.round(totalS - elapsedS));
   if (seconds >= 100 * 60) return `${Math.round(seconds / 3600)} h`;
   if (seconds >= 600) return `${Math.round(seconds / 60)} m`;
-  return clock(seconds);
+  return formatClock(seconds);
 }
 
 /** `1:05` for 65 seconds. */
-export function clock(seconds: number): string {
+export function formatClock(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
@@ -162,14 +168,14 @@ const usualGapMs = 2000;
 const tailBytes = 128 * 1024;
 
 /** That samples end before the run; undefined when they do not. */
-export function samplesEndWords(
+export function describeSamplesEnd(
   { startedAt, endedAt }: Pick<Result, 'startedAt' | 'endedAt'>,
   { atMs, phase }: Pick<Snapshot, 'atMs' | 'phase'>,
 ): string | undefined {
   const endMs = Date.parse(endedAt) - Date.parse(startedAt);
   const closed = phase === 'closing' || phase === 'done';
   if (closed || endMs - atMs <= usualGapMs) return undefined;
-  return `The samples end at ${clock(Math.max(0, atMs / 1000))} of ${clock(endMs / 1000)}: the rest of the file is missing or damaged.`;
+  return `The samples end at ${formatClock(Math.max(0, atMs / 1000))} of ${formatClock(endMs / 1000)}: the rest of the file is missing or damaged.`;
 }
 
 /** The same for a stored run. */
@@ -177,7 +183,7 @@ export async function samplesProblem(run: StoredRun): Promise<string | undefined
   if (run.kind === 'interrupted') return undefined;
   const file = path.join(runFolder(run), samplesFile);
   const last = (await lastOf(file, tailBytes)) ?? (await lastOf(file));
-  return last && samplesEndWords(run.result, last);
+  return last && describeSamplesEnd(run.result, last);
 }
 
 async function lastOf(file: string, mostBytes?: number): Promise<Snapshot | undefined> {
@@ -213,7 +219,7 @@ export function loadNumbers(given: Scenario): LoadNumbers {
 }
 
 /** `1,900 connections, up to 1,900 msg/s in and 19,000 msg/s out (41.8 MB/s), for about 3 min`. */
-export function loadNumbersWords(load: LoadNumbers): string {
+export function formatLoadNumbers(load: LoadNumbers): string {
   const connections = plural(load.connections, 'connection');
   const duration = `for about ${formatDurationMs(Math.round(load.durationS) * 1000)}`;
   if (load.inPerSecond + load.outPerSecond === 0) return `${connections}, no messages, ${duration}`;

@@ -8,7 +8,7 @@ import { viewRun } from '../agents/view/viewRun';
 import type { writeCounterFile } from '../results/counters/counterFile';
 import { keepResult, SnapshotStore, type FinishedRun } from './runSession';
 import type { Observer } from './observe/openObserver';
-import { firstFolder } from './prepareRun';
+import { createFirstWritableFolder } from './prepareRun';
 import { readScenario, type ScenarioParser } from './scenarioFile';
 import type { RunRequest, Shell } from './shell';
 
@@ -98,7 +98,7 @@ async function beginView(
   const whole: RunRequest = { ...request, title: path.basename(file), text, overrides: [] };
   const scenario = await readScenario(whole, parseScenario);
   const started = new Date(startedAt);
-  const folder = await firstFolder(whole, started, shell);
+  const folder = await createFirstWritableFolder(whole, started, shell);
   // The load goes on: failing to observe does not end it.
   const observer = await observe?.().catch((error: unknown) => {
     if (!(error instanceof ExpectedError)) throw error;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ClusterReport } from '../../src/agents/kubernetes/examineCluster';
-import type { SeenRun } from '../../src/agents/kubernetes/clusterRuns';
-import { ownedBy, ownerOf, type ClusterRun } from '../../src/agents/kubernetes/manifest';
+import type { ClusterRunStatus } from '../../src/agents/kubernetes/clusterRuns';
+import { ownedObjects, ownerJob, type ClusterRun } from '../../src/agents/kubernetes/manifest';
 import { sampleClusterRun } from '../unit/agents/kubernetes/sampleClusterRun';
 import type { Result } from '../../src/results/result';
 import { onlyStep } from '../load/loadRun';
@@ -40,7 +40,7 @@ describe('before and beside a run in a real cluster', () => {
   it('makes of a run what the cluster itself removes after its deadline, whatever has become of who made it', async () => {
     const run = cluster.newId();
     const given: ClusterRun = { ...sampleClusterRun, run };
-    const { spec, ...owner } = ownerOf(given);
+    const { spec, ...owner } = ownerJob(given);
     // Its image there is not: it ends by its deadline.
     const soon = { ...spec, activeDeadlineSeconds: 2, ttlSecondsAfterFinished: 1 };
     const make = async (object: object): Promise<string> => {
@@ -56,7 +56,9 @@ describe('before and beside a run in a real cluster', () => {
     };
     const uid = await make({ ...owner, spec: soon });
     // Pods of the others would only wait for their image.
-    const quiet = ownedBy(uid, given).filter(({ kind }) => kind !== 'Job' && kind !== 'Deployment');
+    const quiet = ownedObjects(uid, given).filter(
+      ({ kind }) => kind !== 'Job' && kind !== 'Deployment',
+    );
     for (const object of quiet) await make(object);
     // The cluster adds endpoints of the service.
     assert.ok((await cluster.left(load, run)).length > quiet.length);
@@ -93,7 +95,7 @@ describe('before and beside a run in a real cluster', () => {
     going.child.kill('SIGKILL');
     await going.finished;
     const list = await cluster.cli(['agents', 'list', ...inLoad, '--json']).finished;
-    const { runs } = JSON.parse(list.stdout) as { readonly runs: readonly SeenRun[] };
+    const { runs } = JSON.parse(list.stdout) as { readonly runs: readonly ClusterRunStatus[] };
     assert.deepEqual(
       runs.map((seen) => [seen.run, seen.pods.map(({ state }) => state)]),
       [[run, ['running', 'running', 'running', 'running', 'running']]],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { exitCode } from '../../src/cli/exitCode';
-import { subjectsOf } from '../../src/agents/messages';
+import { runSubjects } from '../../src/agents/messages';
 import { connectBus } from '../../src/run/agentFiles';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 
@@ -86,7 +86,7 @@ describe('an agent that somebody on the bus writes 800 KB to', () => {
     try {
       const run = cluster.newId();
       let asked = 0;
-      bus.answer(subjectsOf(run).join, () => {
+      bus.answer(runSubjects(run).join, () => {
         asked += 1;
         return JSON.stringify({ refused: '-eyJ'.repeat(200_000) });
       });

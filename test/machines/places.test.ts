@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { assertExact, onlyStep } from '../load/loadRun';
 import { serveRun, type AgentParts } from '../../src/agents/agent/agent';
 import { connectNats } from '../../src/agents/bus/natsBus';
-import { encode, joinSubject, readJoinAnswer, subjectsOf } from '../../src/agents/messages';
+import { encodeMessage, joinSubject, readJoinAnswer, runSubjects } from '../../src/agents/messages';
 import { buildRunPlan } from '../../src/plan/buildPlan';
 import { machineLimits } from '../../src/engine/lead/machineLimits';
 import { parseScenario } from '../../src/scenario/parseScenario';
@@ -40,7 +40,7 @@ describe('places of a run', () => {
     const open = () => connectNats({ url: cluster.bus.url, name: 'test' });
     const [killed, next] = await Promise.all([open(), open()]);
     const logs = ['killed', 'kept', 'next'].map(
-      (run) => subjectsOf(`${cluster.newId()}-${run}`).log,
+      (run) => runSubjects(`${cluster.newId()}-${run}`).log,
     );
     const [empty = '', full = '', own = ''] = logs;
     await Promise.all([killed.openLog(empty), killed.openLog(full)]);
@@ -65,7 +65,7 @@ describe('places of a run', () => {
     await leading.said(/waits for 1 agent/);
     const bus = await connectNats({ url: cluster.bus.url, name: 'test' });
     // Again until somebody answers, as agents do: it says that it waits before it listens.
-    const question = encode({ toolVersion: '0.0.9' });
+    const question = encodeMessage({ toolVersion: '0.0.9' });
     let said: string | undefined;
     for (let asked = 0; said === undefined && asked < 100; asked++) {
       said = await bus.ask(`${joinSubject}.${run}`, question, 2000);

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { ExpectedError } from '../../src/base/expectedError';
-import { exitCode, exitCodeOfError } from '../../src/cli/exitCode';
+import { exitCode, exitCodeForError } from '../../src/cli/exitCode';
 import type { Bus } from '../../src/agents/bus/bus';
 import { connectNats } from '../../src/agents/bus/natsBus';
 import { agentUser, busConfig, leadUser } from '../../src/agents/kubernetes/manifest';
-import { inboxOf, streamOf, subjectsOf } from '../../src/agents/messages';
+import { inboxPrefix, streamName, runSubjects } from '../../src/agents/messages';
 import { connectBus } from '../../src/run/agentFiles';
 import { until } from '../fakes/until';
 import { NatsServer } from './natsServer';
 
 const keys = { lead: 'key1', agent: 'key2' };
 const asAgent = { user: agentUser, password: keys.agent };
-const subjects = subjectsOf('r1');
-const stream = streamOf(subjects.log);
+const subjects = runSubjects('r1');
+const stream = streamName(subjects.log);
 
 /** As docs/machines.md has it for hosts. */
 function documented(folder: string): string {
@@ -70,7 +70,7 @@ for (const [whose, config] of Object.entries(configs))
       agent = await open(agentUser, keys.agent);
       thief = await connect({
         ...{ servers: server.url, user: agentUser, pass: keys.agent },
-        inboxPrefix: inboxOf(agentUser),
+        inboxPrefix: inboxPrefix(agentUser),
       });
       await lead.openLog(subjects.log);
     });
@@ -120,7 +120,7 @@ for (const [whose, config] of Object.entries(configs))
           error.message,
           /^The bus did not make the log of the run: its user may not write to \$JS\.API\.STREAM\.CREATE\..+; docs\/machines\.md lists the rights that it needs\.$/,
         );
-        assert.equal(exitCodeOfError(error), exitCode.noTarget);
+        assert.equal(exitCodeForError(error), exitCode.noTarget);
         return true;
       });
       await bus.close();
@@ -150,7 +150,7 @@ for (const [whose, config] of Object.entries(configs))
       assert.equal(await agent!.read(subjects.log, `${subjects.facts}.0`), undefined);
       const answers: string[] = [];
       const denied: string[] = [];
-      for (const pattern of ['_INBOX.>', `${inboxOf(leadUser)}.>`, `${subjects.log}.>`])
+      for (const pattern of ['_INBOX.>', `${inboxPrefix(leadUser)}.>`, `${subjects.log}.>`])
         thief!.subscribe(pattern, {
           callback: (error, message) => {
             if (error) denied.push(error.message);

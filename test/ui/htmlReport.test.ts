@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { exported } from '../../src/run/export/exporters';
+import { exportRun } from '../../src/run/export/exporters';
 import type { Result } from '../../src/results/result';
 import { failedResult, mixedStep, sampleResult } from '../unit/results/sampleResult';
 import { recordedResult, recordedSnapshots } from '../unit/run/export/recordedResult';
@@ -41,7 +41,7 @@ describe('the report as a page', () => {
     for (const [name, [result, seconds]] of Object.entries(reports)) {
       const run = { kind: 'result', path: '/nowhere', result } as const;
       const snapshots = seconds === 0 ? [] : recordedSnapshots(seconds);
-      const text = await exported(run, 'html', () => Promise.resolve(snapshots));
+      const text = await exportRun(run, 'html', () => Promise.resolve(snapshots));
       writeFileSync(path.join(folder, `${name}.html`), text);
     }
   });

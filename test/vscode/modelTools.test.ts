@@ -8,7 +8,7 @@ import { confirmLoad } from '../../src/extension/questions';
 import type { ResultsIndex } from '../../src/extension/results/resultsTree';
 import { modelTools } from '../../src/extension/run/modelTools';
 import type { ScenarioToRun } from '../../src/extension/run/runController';
-import { reachOf } from '../../src/run/reach';
+import { listReach } from '../../src/run/reach';
 import { parseScenario } from '../../src/scenario/parseScenario';
 import { sampleResult } from '../unit/results/sampleResult';
 import { extension, workspaceFolder } from './editor';
@@ -105,7 +105,7 @@ describe('the tools for coding agents', () => {
     });
     const { scenario } = parseScenario(text);
     assert.ok(scenario);
-    const reach = reachOf(scenario, {
+    const reach = listReach(scenario, {
       reference: () => undefined,
       commandFolder: workspaceFolder().fsPath,
     });

@@ -24,8 +24,8 @@ import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
   type AgentFact,
   type Beat,
-  cutToShow,
-  encode,
+  cutForDisplay,
+  encodeMessage,
   type JoinAnswer,
   type JoinQuestion,
   joinSubject,
@@ -38,7 +38,7 @@ import {
   readOrder,
   type RunOrder,
   type RunSubjects,
-  subjectsOf,
+  runSubjects,
   usualSilenceMs,
 } from '../messages';
 
@@ -101,7 +101,7 @@ export async function serveRun(
   const answer = await findRun(bus, options);
   if (answer === undefined) return { kind: 'left' };
   if ('refused' in answer) return { kind: 'refused', text: answer.refused };
-  const subjects = subjectsOf(answer.run);
+  const subjects = runSubjects(answer.run);
   const epoch = randomUUID();
   const { cores, fileDescriptors, localPorts } = await parts.machineLimits();
   const clock = await clockName();
@@ -111,7 +111,7 @@ export async function serveRun(
     clock,
   };
   for (let agent = 0; agent < answer.agents && !leave.aborted; agent++) {
-    if (!(await bus.claim(`${subjects.members}.${agent}`, encode(member)))) continue;
+    if (!(await bus.claim(`${subjects.members}.${agent}`, encodeMessage(member)))) continue;
     say(`agent ${agent + 1} of ${answer.agents} in run ${answer.run}`);
     const place = { ...answer, agent, epoch, clock, subjects };
     return new Agent(bus, parts, options, place).work();
@@ -123,10 +123,10 @@ async function findRun(
   bus: Bus,
   { run, leave, say }: AgentOptions,
 ): Promise<JoinAnswer | undefined> {
-  const subject = run === undefined ? joinSubject : subjectsOf(run).join;
+  const subject = run === undefined ? joinSubject : runSubjects(run).join;
   const question: JoinQuestion = { toolVersion, id: randomUUID(), host: hostname() };
   for (let asked = 0; !leave.aborted; asked++) {
-    const text = await bus.ask(subject, encode(question), askEveryMs);
+    const text = await bus.ask(subject, encodeMessage(question), askEveryMs);
     const answer = text === undefined ? undefined : readJoinAnswer(text);
     if (answer !== undefined) return answer;
     if (asked === 0) say(run === undefined ? 'waiting for a run' : `waiting for run ${run}`);
@@ -322,7 +322,7 @@ class Agent {
   }
 
   private fail(error: unknown): void {
-    const text = cutToShow(error instanceof Error ? error.message : String(error));
+    const text = cutForDisplay(error instanceof Error ? error.message : String(error));
     const isInput = error instanceof ExpectedError;
     this.outbox.put({ failed: text.replace(/\.$/, ''), isInput });
     this.over({ kind: isInput ? 'refused' : 'failed', text });
@@ -345,7 +345,7 @@ class Agent {
       orders: this.orders.taken,
       clockErrorUs: this.reference?.errorUs ?? 0,
     };
-    this.bus.say(`${this.place.subjects.beats}.${this.place.agent}`, encode(beat));
+    this.bus.say(`${this.place.subjects.beats}.${this.place.agent}`, encodeMessage(beat));
     const { silenceMs = usualSilenceMs } = this.options;
     if (performance.now() - this.heardMs <= silenceMs) return;
     this.over({
@@ -381,7 +381,7 @@ export class Outbox extends LogWriter {
   put(said: AgentFact): void {
     this.add((number) => {
       const fact: NumberedFact = { epoch: this.epoch, number, ...this.about.now(), said };
-      return this.about.hide(encode(fact));
+      return this.about.hide(encodeMessage(fact));
     }, true);
   }
 

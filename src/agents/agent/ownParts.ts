@@ -11,7 +11,7 @@ import { secretForms } from '../../targets/identities/rowSecrets';
 import { secretPrefix, secretVariable } from '../../scenario/target/references';
 import type { OpenTarget, TargetContext } from '../../targets/target';
 import type { Bus } from '../bus/bus';
-import { dialectOf, type RunOrder } from '../messages';
+import { parseDialect, type RunOrder } from '../messages';
 import type { AgentParts } from './agent';
 
 interface AgentShell {
@@ -31,7 +31,7 @@ interface AgentLimits {
   readonly targets: readonly string[];
 }
 
-export function ownParts(shell: AgentShell): AgentParts {
+export function createAgentParts(shell: AgentShell): AgentParts {
   const readFile =
     ({ files }: RunOrder) =>
     (name: string): Promise<string> => {
@@ -46,7 +46,7 @@ export function ownParts(shell: AgentShell): AgentParts {
       const { workersEach, seed, runId } = order;
       const plan = buildRunPlan(scenario, { workers: workersEach * agents, agents, seed, runId });
       const filled = await withPayloadFile(plan, readFile(order));
-      return { ...filled, dialect: dialectOf(order.dialect) };
+      return { ...filled, dialect: parseDialect(order.dialect) };
     },
     openTarget: (scenario, order) => {
       // A scenario from the bus runs no command here, and asks nobody with secrets of this machine.

@@ -46,7 +46,7 @@ export class BusError extends Error {
   }
 }
 
-export function withoutPassword(url: string): string {
+export function hideUrlPassword(url: string): string {
   return url.replace(/^([a-z]+:\/\/)?[^@/]*@/i, '$1');
 }
 

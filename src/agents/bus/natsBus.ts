@@ -16,8 +16,8 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import { pause } from '../../engine/pause';
-import { everyLog, inboxOf, streamOf } from '../messages';
-import { BusError, withoutPassword, type Bus, type Follower, type Following } from './bus';
+import { allLogsSubject, inboxPrefix, streamName } from '../messages';
+import { BusError, hideUrlPassword, type Bus, type Follower, type Following } from './bus';
 
 /** Source: "JetStream API error codes" of nats-server, `JSStreamWrongLastSequenceErrF`, `JSStreamNotFoundErr`. */
 const wrongLastSequence = 10_071;
@@ -59,11 +59,11 @@ export async function connectNats(address: BusAddress, errorOf = usualError): Pr
     maxReconnectAttempts: -1,
     reconnectTimeWait: reconnectWaitMs,
     ...(address.user !== undefined && { user: address.user, pass: address.password ?? '' }),
-    ...(isWord.test(address.user ?? '') && { inboxPrefix: inboxOf(address.user!) }),
+    ...(isWord.test(address.user ?? '') && { inboxPrefix: inboxPrefix(address.user!) }),
     ...(address.token !== undefined && { token: address.token }),
     ...(needsTls && { tls: { ...(address.ca !== undefined && { ca: address.ca }) } }),
   };
-  const shown = servers.map(withoutPassword).join(', ');
+  const shown = servers.map(hideUrlPassword).join(', ');
   try {
     const connection = await connect(options);
     const manager = await jetstreamManager(connection, { timeout: answerTimeoutMs }).catch(
@@ -216,16 +216,16 @@ class NatsBus implements Bus {
   /** Deletes old empty logs: values expire, an empty stream does not. */
   private async sweep(): Promise<void> {
     const { streams } = this.manager;
-    for await (const { config, created, state } of streams.list(everyLog)) {
+    for await (const { config, created, state } of streams.list(allLogsSubject)) {
       const isOld = Date.now() - Date.parse(created) > logAgeMs;
-      const isOwn = [...this.opened.keys()].some((log) => streamOf(log) === config.name);
+      const isOwn = [...this.opened.keys()].some((log) => streamName(log) === config.name);
       if (isOld && !isOwn && state.messages === 0) await streams.delete(config.name);
     }
   }
 
   private async make(name: string): Promise<string> {
     const { created } = await this.manager.streams.add({
-      name: streamOf(name),
+      name: streamName(name),
       subjects: [`${name}.>`],
       max_age: nanos(logAgeMs),
       // No discarding: a full bus refuses, and the entry is offered again.
@@ -237,7 +237,7 @@ class NatsBus implements Bus {
 
   async hasLog(name: string): Promise<boolean> {
     try {
-      await this.manager.streams.info(streamOf(name));
+      await this.manager.streams.info(streamName(name));
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === noSuchStream) return false;
@@ -248,7 +248,7 @@ class NatsBus implements Bus {
   async removeLog(name: string): Promise<void> {
     this.opened.delete(name);
     try {
-      await this.manager.streams.delete(streamOf(name));
+      await this.manager.streams.delete(streamName(name));
     } catch (error) {
       if (!(error instanceof JetStreamApiError && error.code === noSuchStream))
         throw this.failed('remove the log of the run', error);
@@ -276,7 +276,7 @@ class NatsBus implements Bus {
 
   async read(log: string, subject: string): Promise<string | undefined> {
     try {
-      const asked = `$JS.API.DIRECT.GET.${streamOf(log)}.${subject}`;
+      const asked = `$JS.API.DIRECT.GET.${streamName(log)}.${subject}`;
       const found = await this.connection.request(asked, '', { timeout: answerTimeoutMs });
       return (found.headers?.code ?? 0) > 0 ? undefined : found.string();
     } catch {
@@ -289,7 +289,14 @@ class NatsBus implements Bus {
     const over = (ended: LogReader): void => {
       readers.delete(ended);
     };
-    const reader = new LogReader({ streams, manager, stream: streamOf(log), subject, seen, over });
+    const reader = new LogReader({
+      streams,
+      manager,
+      stream: streamName(log),
+      subject,
+      seen,
+      over,
+    });
     await this.sayWhy('read the log of the run', () => reader.again());
     readers.add(reader);
     return reader;

@@ -8,12 +8,12 @@ import { type Bus, type Following, LogWriter, InOrder } from '../bus/bus';
 import {
   type AgentFact,
   type Alive,
-  encode,
+  encodeMessage,
   type LeadMessage,
   type Member,
   type NumberedFact,
   type NumberedOrder,
-  placeOf,
+  agentIndexIn,
   readBeat,
   readEpoch,
   readFact,
@@ -22,7 +22,7 @@ import {
   type RunSubjects,
   type Beat,
 } from '../messages';
-import { answerOf, putMembers } from './gatherAgents';
+import { answerJoin, restoreMembers } from './gatherAgents';
 import type { WorkerSample } from '../../measure/sample';
 import { ReportedCpu } from '../../engine/machineClock';
 
@@ -97,7 +97,7 @@ export class AgentHosts implements WorkerHost {
     this.subscriptions.push(
       bus.hear(`${subjects.beats}.*`, (text, subject) => this.heardBeat(text, subject)),
       bus.answer(subjects.join, (text) =>
-        encode(answerOf(readJoinQuestion(text), run, members.length)),
+        encodeMessage(answerJoin(readJoinQuestion(text), run, members.length)),
       ),
     );
     if (renewed !== undefined) this.subscriptions.push(renewed(() => this.restore()));
@@ -199,16 +199,16 @@ export class AgentHosts implements WorkerHost {
   private restore(): void {
     const { bus, subjects, members, order } = this.context;
     this.orders.again();
-    putMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
+    restoreMembers(bus, subjects, members, `${order.runId}`).catch(() => undefined);
   }
 
   private say(order: LeadMessage): void {
-    this.orders.add((number) => encode({ number, order } satisfies NumberedOrder), true);
+    this.orders.add((number) => encodeMessage({ number, order } satisfies NumberedOrder), true);
   }
 
   private sayAlive(alive: Alive): void {
     const { bus, subjects } = this.context;
-    bus.say(subjects.alive, encode({ ...alive, orders: this.orders.last } satisfies Alive));
+    bus.say(subjects.alive, encodeMessage({ ...alive, orders: this.orders.last } satisfies Alive));
   }
 
   private get taken(): number[] {
@@ -346,7 +346,7 @@ export class AgentHosts implements WorkerHost {
   }
 
   private agentOf(subject: string, above: string): HostedAgent | undefined {
-    const place = placeOf(subject, above);
+    const place = agentIndexIn(subject, above);
     return place === undefined ? undefined : this.list[place];
   }
 }

@@ -14,14 +14,14 @@ import type { Bus } from '../bus/bus';
 import { answerClock, clockName } from '../clock/referenceClock';
 import {
   type Alive,
-  encode,
+  encodeMessage,
   type Member,
   mostMessageBytes,
   newRunId,
   type NumberedOrder,
   planHash,
   type RunOrder,
-  subjectsOf,
+  runSubjects,
 } from '../messages';
 import { AgentHosts } from './agentHosts';
 import { gatherAgents } from './gatherAgents';
@@ -70,7 +70,7 @@ export class Crew {
   static async gather(bus: Bus, asked: AgentsWanted): Promise<Crew> {
     const run = asked.run ?? newRunId();
     const wanted = { ...asked, run };
-    const subjects = subjectsOf(run);
+    const subjects = runSubjects(run);
     const renewed = new Emitter<void>();
     await bus.openLog(subjects.log, () => {
       renewed.fire();
@@ -139,7 +139,7 @@ export class Crew {
     const name = await clockName();
     const { bus, members, run, renewed } = this;
     const { calledOff, lossMs } = this.wanted;
-    const subjects = subjectsOf(run);
+    const subjects = runSubjects(run);
     const clock = machineClock();
     const originUs = clock.nowUs();
     const order: RunOrder = {
@@ -150,7 +150,7 @@ export class Crew {
       clock: name,
       ...startedHub(target, await this.elsewhere()),
     };
-    const bytes = Buffer.byteLength(encode(order));
+    const bytes = Buffer.byteLength(encodeMessage(order));
     if (bytes > mostMessageBytes)
       throw new ExpectedError(
         'agents-size',
@@ -180,21 +180,23 @@ export class Crew {
   async dispose(): Promise<void> {
     await this.leave();
     if (this.hosts === undefined) await letGo(this.bus, this.run);
-    await this.bus.removeLog(subjectsOf(this.run).log).catch(() => undefined);
+    await this.bus.removeLog(runSubjects(this.run).log).catch(() => undefined);
   }
 }
 
 /** Frees agents that came for a run that does not start. */
 async function letGo(bus: Bus, run: string): Promise<void> {
   const first: NumberedOrder = { number: 1, order: { type: 'end' } };
-  await bus.append(`${subjectsOf(run).lead}.1`, encode(first), 'lead.end').catch(() => undefined);
+  await bus
+    .append(`${runSubjects(run).lead}.1`, encodeMessage(first), 'lead.end')
+    .catch(() => undefined);
 }
 
 const signEveryMs = 1000;
 
 function signsOfLife(bus: Bus, run: string): NodeJS.Timeout {
-  const { alive } = subjectsOf(run);
-  return setInterval(() => bus.say(alive, encode({} satisfies Alive)), signEveryMs).unref();
+  const { alive } = runSubjects(run);
+  return setInterval(() => bus.say(alive, encodeMessage({} satisfies Alive)), signEveryMs).unref();
 }
 
 /** URL of the hub that was started here; only agents on this machine reach it. */

@@ -3,12 +3,12 @@ import { ExpectedError } from '../../base/expectedError';
 import { toolVersion } from '../../results/result';
 import type { Bus } from '../bus/bus';
 import {
-  encode,
+  encodeMessage,
   type JoinAnswer,
   type JoinQuestion,
   joinSubject,
   type Member,
-  placeOf,
+  agentIndexIn,
   readBeat,
   readJoinQuestion,
   readMember,
@@ -56,27 +56,27 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
         }),
       );
       const answer = (text: string): JoinAnswer => {
-        const said = answerOf(readJoinQuestion(text), run, agents);
+        const said = answerJoin(readJoinQuestion(text), run, agents);
         if ('refused' in said) refused.add(said.refused);
         return said;
       };
       const anywhere = bus.answer(joinSubject, (text) => {
         const said = answer(text);
-        return members.size < agents || 'refused' in said ? encode(said) : undefined;
+        return members.size < agents || 'refused' in said ? encodeMessage(said) : undefined;
       });
       // An agent of this run alone hears that no place is left.
-      const here = bus.answer(subjects.join, (text) => encode(answer(text)));
+      const here = bus.answer(subjects.join, (text) => encodeMessage(answer(text)));
       subscriptions.push(anywhere, here);
       if (renewed !== undefined)
         subscriptions.push(
           renewed(() => {
             const list = Array.from({ length: agents }, (_, place) => members.get(place));
-            putMembers(bus, subjects, list, 'gathering').catch(() => undefined);
+            restoreMembers(bus, subjects, list, 'gathering').catch(() => undefined);
           }),
         );
     });
     const following = await bus.follow(subjects.log, `${subjects.members}.*`, (text, subject) => {
-      const place = placeOf(subject, subjects.members);
+      const place = agentIndexIn(subject, subjects.members);
       const member = readMember(text);
       if (member === undefined || place === undefined || place >= agents) return;
       if (!members.has(place)) members.set(place, member);
@@ -94,7 +94,7 @@ export async function gatherAgents(bus: Bus, gathering: Gathering): Promise<Memb
   }
 }
 
-export function answerOf(
+export function answerJoin(
   question: JoinQuestion | undefined,
   run: string,
   agents: number,
@@ -128,7 +128,7 @@ function missing(
 }
 
 /** After the bus came back without them. */
-export async function putMembers(
+export async function restoreMembers(
   bus: Bus,
   { members }: RunSubjects,
   list: readonly (Member | undefined)[],
@@ -136,7 +136,7 @@ export async function putMembers(
 ): Promise<void> {
   for (const [place, member] of list.entries())
     if (member !== undefined)
-      await bus.append(`${members}.${place}`, encode(member), `member.${id}.${place}`);
+      await bus.append(`${members}.${place}`, encodeMessage(member), `member.${id}.${place}`);
 }
 
 export interface WaitingAgent {
@@ -150,7 +150,7 @@ const askedWithinMs = 3000;
 const mostAgents = 1000;
 
 /** Agents that wait for a run, by machine name. */
-export async function waitingAgents(
+export async function listWaitingAgents(
   bus: Bus,
   withinMs: number = askedWithinMs,
 ): Promise<WaitingAgent[]> {

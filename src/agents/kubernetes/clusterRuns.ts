@@ -3,7 +3,7 @@ import { getOrCreate } from '../../base/collect';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { Pod, Event } from 'kubernetes-types/core/v1';
 import { ExpectedError } from '../../base/expectedError';
-import { subjectsOf } from '../messages';
+import { runSubjects } from '../messages';
 import { type ClusterAccess, type ClusterWords, type Forwarding, readJson } from './kubectl';
 import {
   busPort,
@@ -16,8 +16,8 @@ import {
   runSelector,
   busWithinS,
   type ClusterRun,
-  ownedBy,
-  ownerOf,
+  ownedObjects,
+  ownerJob,
 } from './manifest';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ export const newBusKeys = (): ClusterRun['keys'] => ({
 });
 
 /** The scripts of this build, compressed. @throws ExpectedError `bundle` when one is missing or they are too large */
-export async function bundleOf(folder: string): Promise<Record<string, Buffer>> {
+export async function compressScripts(folder: string): Promise<Record<string, Buffer>> {
   const found: Record<string, Buffer> = {};
   for (const name of [...scripts, ...optional]) {
     const bytes = await readFile(path.join(folder, name)).catch(() => undefined);
@@ -106,8 +106,8 @@ export class RunInCluster {
   private async make(): Promise<void> {
     const { kubectl, given } = this;
     const objects = (async () => {
-      const uid = await kubectl.create(ownerOf(given));
-      await kubectl.createAll(ownedBy(uid, given));
+      const uid = await kubectl.create(ownerJob(given));
+      await kubectl.createAll(ownedObjects(uid, given));
     })();
     this.making = objects.catch(() => undefined);
     await objects;
@@ -125,7 +125,7 @@ export class RunInCluster {
   }
 
   private trouble(): Promise<string[]> {
-    return troublesOf(this.kubectl, this.given.run);
+    return runPodProblems(this.kubectl, this.given.run);
   }
 
   /** @throws ExpectedError `cluster-left` with what removes the rest */
@@ -169,12 +169,12 @@ export async function removeRun(kubectl: Pick<ClusterAccess, 'run'>, run: string
 }
 
 /** Why pods of a run do not run, in a sentence for each. @throws ExpectedError with what kubectl says */
-export async function troublesOf(
+export async function runPodProblems(
   kubectl: Pick<ClusterAccess, 'list' | 'run'>,
   run: string,
 ): Promise<string[]> {
   const pods = await kubectl.list<Pod>('pods', runSelector(run));
-  return [...pods.flatMap((pod) => troubleOf(pod)), ...(await refusals(kubectl, run))];
+  return [...pods.flatMap((pod) => podProblems(pod)), ...(await refusals(kubectl, run))];
 }
 
 /** Pods that the cluster refuses to make. Not everybody may read events. */
@@ -193,7 +193,7 @@ const refusalOf = ({ involvedObject: { kind = '', name = '' }, message = '' }: E
   return `${kind} ${name} gets no pod: ${why}.`;
 };
 
-export function troubleOf({ metadata, status }: Pod): string[] {
+export function podProblems({ metadata, status }: Pod): string[] {
   const name = metadata?.name ?? '';
   const waiting = status?.containerStatuses?.map(({ state }) => state?.waiting) ?? [];
   const stuck = waiting.find(
@@ -211,7 +211,7 @@ export function troubleOf({ metadata, status }: Pod): string[] {
 
 type PodState = 'pending' | 'running' | 'done' | 'failed' | 'leaving';
 
-export interface SeenPod {
+export interface PodStatus {
   readonly pod: string;
   /** For people: `agent x7k2p`, `bus`, `coordinator`. */
   readonly name: string;
@@ -221,11 +221,11 @@ export interface SeenPod {
   readonly trouble?: string;
 }
 
-export interface SeenRun {
+export interface ClusterRunStatus {
   readonly run: string;
   readonly since?: string;
   readonly until?: string;
-  readonly pods: readonly SeenPod[];
+  readonly pods: readonly PodStatus[];
 }
 
 type SeenObject = Job | Pod;
@@ -235,11 +235,11 @@ const partNames: Readonly<Record<string, string>> = { bus: 'bus', lead: 'coordin
 const mostLogBytes = 256 * 1024;
 
 /** The oldest first. @throws ExpectedError with what kubectl says */
-export async function runsIn(kubectl: Pick<ClusterAccess, 'list'>): Promise<SeenRun[]> {
+export async function listRuns(kubectl: Pick<ClusterAccess, 'list'>): Promise<ClusterRunStatus[]> {
   return seenRuns(await kubectl.list<SeenObject>('jobs,pods', runLabel));
 }
 
-function seenRuns(objects: readonly SeenObject[]): SeenRun[] {
+function seenRuns(objects: readonly SeenObject[]): ClusterRunStatus[] {
   const runs = new Map<string, SeenObject[]>();
   for (const object of objects) {
     const run = object.metadata?.labels?.[runLabel];
@@ -250,7 +250,7 @@ function seenRuns(objects: readonly SeenObject[]): SeenRun[] {
     .sort((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
 }
 
-function seenRun(run: string, objects: readonly SeenObject[]): SeenRun {
+function seenRun(run: string, objects: readonly SeenObject[]): ClusterRunStatus {
   const isPod = (object: SeenObject): object is Pod => object.kind === 'Pod';
   const owner = objects.find(
     (object): object is Job => !isPod(object) && object.metadata?.name === ownerName(run),
@@ -273,14 +273,14 @@ function seenRun(run: string, objects: readonly SeenObject[]): SeenRun {
   };
 }
 
-const order = ({ name }: SeenPod): number =>
+const order = ({ name }: PodStatus): number =>
   [partNames['lead'], partNames['bus']].indexOf(name) >>> 0;
 
-function seenPod(run: string, pod: Pod): SeenPod {
+function seenPod(run: string, pod: Pod): PodStatus {
   const { metadata, spec, status } = pod;
   const part = metadata?.labels?.[componentLabel] ?? '';
   const name = metadata?.name ?? '';
-  const trouble = troubleOf(pod).join(' ');
+  const trouble = podProblems(pod).join(' ');
   return {
     pod: name,
     name: partNames[part] ?? `agent ${name.replace(`${ownerName(run)}-${part}-`, '')}`,
@@ -302,16 +302,16 @@ interface PodLog {
 }
 
 /**
- * The last lines of each pod, or of the one that {@link runsIn} calls so.
+ * The last lines of each pod, or of the one that {@link listRuns} calls so.
  * @throws ExpectedError `run-id`, `run-missing`, `agent-missing`, or with what kubectl says
  */
-export async function logsOf(
+export async function readPodLogs(
   kubectl: Pick<ClusterAccess, 'list' | 'run' | 'words'>,
   run: string,
   lines: number,
   one?: string,
 ): Promise<PodLog[]> {
-  subjectsOf(run);
+  runSubjects(run);
   const [seen] = seenRuns(await kubectl.list<SeenObject>('jobs,pods', runSelector(run)));
   if (seen === undefined) throw noRun(run, kubectl.words);
   const bounds = [`--tail=${lines}`, `--limit-bytes=${mostLogBytes}`];
@@ -343,11 +343,11 @@ const linesOf = (text: string): string[] => {
 };
 
 /** Removes a run and all that it has. @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says */
-export async function removeNamed(
+export async function removeRunById(
   kubectl: Pick<ClusterAccess, 'run' | 'words'>,
   run: string,
 ): Promise<void> {
-  subjectsOf(run);
+  runSubjects(run);
   await mustBe(kubectl, run);
   await removeRun(kubectl, run);
 }
@@ -361,12 +361,12 @@ interface FoundBus {
  * @param known key of its bus; absent: read from its Secret, which needs that right
  * @throws ExpectedError `run-id`, `run-missing`, or with what kubectl says
  */
-export async function busOf(
+export async function forwardRunBus(
   kubectl: Pick<ClusterAccess, 'run' | 'forward' | 'words'>,
   run: string,
   known?: string,
 ): Promise<FoundBus> {
-  subjectsOf(run);
+  runSubjects(run);
   const password = known ?? (await keyOf(kubectl, run));
   // Else a missing run would be reported as a missing service.
   if (known !== undefined) await mustBe(kubectl, run);

@@ -158,8 +158,8 @@ function nodeOf(line: string): ClusterNode {
     line.split('\t');
   return {
     name,
-    cores: quantityOf(cpu) ?? 0,
-    memoryBytes: quantityOf(memory) ?? 0,
+    cores: parseQuantity(cpu) ?? 0,
+    memoryBytes: parseQuantity(memory) ?? 0,
     isOpen:
       unschedulable !== 'true' && ready === 'True' && !/\b(NoSchedule|NoExecute)\b/.test(taints),
     isLinux: os === 'linux' || !os,
@@ -175,7 +175,7 @@ const factors: Readonly<Record<string, number>> = {
 };
 
 /** Cores, bytes or a count; undefined for anything else. */
-export function quantityOf(text: string | undefined): number | undefined {
+export function parseQuantity(text: string | undefined): number | undefined {
   const found = /^([+-]?\d{1,20}(?:\.\d{1,20})?)([eE][+-]?\d{1,2}|[numkMGTPE]|[KMGTPE]i|)$/.exec(
     text?.trim() ?? '',
   );

@@ -5,9 +5,9 @@ import { ExpectedError } from '../../base/expectedError';
 import { findServiceByHost } from '../../base/serviceTraits';
 import { formatBytes, formatCount } from '../../base/units';
 import { joinWords } from '../../scenario/text/words';
-import { ClusterView, quantityOf, type ClusterPlace, type Right } from './clusterView';
+import { ClusterView, parseQuantity, type ClusterPlace, type Right } from './clusterView';
 import type { ClusterAccess } from './kubectl';
-import { ownedBy, ownerOf, podOf, type ClusterRun } from './manifest';
+import { ownedObjects, ownerJob, podTemplate, type ClusterRun } from './manifest';
 
 interface Outcome {
   /** `note`: good to know, or unknown. `bad`: a run would not start. */
@@ -118,10 +118,10 @@ async function checkNodes(view: ClusterView, run: ClusterRun): Promise<Outcome[]
 }
 
 const askedCores = (run: ClusterRun): number =>
-  [ownerOf(run), ...ownedBy('', run)].reduce((sum, object) => {
+  [ownerJob(run), ...ownedObjects('', run)].reduce((sum, object) => {
     const { parallelism = 1 } = (object as Job).spec ?? {};
-    const [container] = podOf(object)?.spec?.containers ?? [];
-    return sum + parallelism * (quantityOf(container?.resources?.requests?.['cpu']) ?? 0);
+    const [container] = podTemplate(object)?.spec?.containers ?? [];
+    return sum + parallelism * (parseQuantity(container?.resources?.requests?.['cpu']) ?? 0);
   }, 0);
 
 const coresWords = (cores: number): string => `${rounded(cores)} ${cores === 1 ? 'core' : 'cores'}`;
@@ -226,10 +226,10 @@ const noteImages = ({ words }: ClusterView, { image, busImage }: ClusterRun): Ou
 
 /** The cluster itself says whether it would take the objects. */
 async function dryRun(view: ClusterView, run: ClusterRun): Promise<Outcome[]> {
-  const objects = [ownerOf(run), ...ownedBy('00000000-0000-0000-0000-000000000000', run)];
+  const objects = [ownerJob(run), ...ownedObjects('00000000-0000-0000-0000-000000000000', run)];
   // Quotas apply to pods, which controllers make.
   const pods = objects.flatMap((object): Pod[] => {
-    const { metadata, spec } = podOf(object) ?? {};
+    const { metadata, spec } = podTemplate(object) ?? {};
     const named = { ...metadata, name: object.metadata!.name! };
     return spec ? [{ apiVersion: 'v1', kind: 'Pod', metadata: named, spec }] : [];
   });

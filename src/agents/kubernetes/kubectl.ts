@@ -53,7 +53,7 @@ export class Kubectl {
   ): Promise<string> {
     const { code, out, error } = await this.call(words, input, withinMs);
     if (code === 0) return out;
-    throw kubectlTrouble(words, error, this.words);
+    throw kubectlError(words, error, this.words);
   }
 
   async create(object: KubeObject): Promise<string> {
@@ -95,7 +95,7 @@ export class Kubectl {
         going.once('exit', () => {
           const words = ['port-forward'];
           reject(
-            isOver ? kubectlLate(words, forwardWithinMs) : kubectlTrouble(words, said, this.words),
+            isOver ? kubectlLate(words, forwardWithinMs) : kubectlError(words, said, this.words),
           );
           const again = (known: number): void => {
             timer = setTimeout(() => inBackground(begin(known).catch(() => undefined)), againMs);
@@ -147,7 +147,7 @@ export class Kubectl {
         });
         child.stderr!.setEncoding('utf8').on('data', (text: string) => {
           if (error.length < mostTrouble) error += text;
-          if (asksForSignIn(error)) reject(kubectlTrouble(words, error, this.words));
+          if (asksForSignIn(error)) reject(kubectlError(words, error, this.words));
         });
         child.stdin!.on('error', () => undefined);
         child.stdin!.end(input);
@@ -194,13 +194,13 @@ function end(child: ChildProcess): void {
   }
 }
 
-export interface Contexts {
+export interface KubectlContexts {
   readonly names: readonly string[];
   readonly current?: string;
 }
 
 /** Contexts in kubectl's settings; asks no cluster. @throws ExpectedError `kubectl-missing` and others */
-export async function contextsOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<Contexts> {
+export async function readContexts(kubectl: Pick<ClusterAccess, 'run'>): Promise<KubectlContexts> {
   const [list, current] = await Promise.all([
     kubectl.run(['config', 'get-contexts', '--output', 'name']),
     kubectl.run(['config', 'current-context']).catch(() => ''),
@@ -211,11 +211,11 @@ export async function contextsOf(kubectl: Pick<ClusterAccess, 'run'>): Promise<C
 }
 
 /** Source: RFC 1123, labels. */
-export const isNamespace = (text: string): boolean =>
+export const isNamespaceName = (text: string): boolean =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text);
 
 /** Source: RFC 1123, subdomains. */
-export const isSecret = (text: string): boolean =>
+export const isSecretName = (text: string): boolean =>
   text.length <= 253 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text);
 
@@ -315,7 +315,7 @@ const troublesIn = ({ namespace, context }: ClusterWords): readonly Trouble[] =>
 
 const asksForSignIn = (said: string): boolean => prompt.test(said);
 
-export function kubectlTrouble(
+export function kubectlError(
   words: readonly string[],
   said: string,
   by: ClusterWords,

@@ -14,7 +14,7 @@ import type {
 } from 'kubernetes-types/core/v1';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
-import { inboxOf, streamOf, subjectsOf } from '../messages';
+import { inboxPrefix, streamName, runSubjects } from '../messages';
 
 export type KubeObject = ConfigMap | Secret | NetworkPolicy | Service | Deployment | Job;
 
@@ -78,7 +78,7 @@ export const runSelector = (run: string): string => `${runLabel}=${run}`;
  * Owns all other objects: a Job that is done at once. Its time to live removes everything, even when whoever made it is gone.
  * Source: Kubernetes documentation, "Automatic Cleanup for Finished Jobs"; "Jobs", heading "Job termination and cleanup".
  */
-export function ownerOf(given: ClusterRun): Job {
+export function ownerJob(given: ClusterRun): Job {
   const { run, image } = given;
   const container: Container = {
     ...{ name: 'none', image, command: ['node', '--version'] },
@@ -100,7 +100,7 @@ function scriptsOf({ bundle }: ClusterRun): Pick<ConfigMap, 'data' | 'binaryData
   return { data: { 'start.cjs': startScript }, binaryData };
 }
 
-export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
+export function ownedObjects(uid: string, given: ClusterRun): KubeObject[] {
   const { run } = given;
   const owner = {
     ...{ apiVersion: 'batch/v1', kind: 'Job', name: ownerName(run), uid },
@@ -152,7 +152,7 @@ export function ownedBy(uid: string, given: ClusterRun): KubeObject[] {
   ];
 }
 
-export const podOf = (object: KubeObject): PodTemplateSpec | undefined =>
+export const podTemplate = (object: KubeObject): PodTemplateSpec | undefined =>
   object.kind === 'Job' || object.kind === 'Deployment' ? object.spec?.template : undefined;
 
 const secretsOf = ({ run, keys, secrets, files }: ClusterRun): Record<string, string> => ({
@@ -307,8 +307,8 @@ interface BusKeys {
 
 /** Configuration of `nats-server`: who may write and read what. */
 export function busConfig(run: string, keys: BusKeys, folder: string): string {
-  const { join, clock, alive, beats, log, members, lead, facts } = subjectsOf(run);
-  const stream = streamOf(log);
+  const { join, clock, alive, beats, log, members, lead, facts } = runSubjects(run);
+  const stream = streamName(log);
   const publish = [
     ...[join, clock, `${beats}.*`, `${members}.*`, `${facts}.*`],
     // May read single orders only: a consumer of the stream could be made to write elsewhere.
@@ -325,7 +325,7 @@ authorization {
       user: ${agentUser}, password: ${JSON.stringify(keys.agent)}
       permissions {
         publish: { allow: ${list(publish)} }
-        subscribe: { allow: ${list([`${inboxOf(agentUser)}.>`, alive, `${lead}.*`])} }
+        subscribe: { allow: ${list([`${inboxPrefix(agentUser)}.>`, alive, `${lead}.*`])} }
       }
     }
   ]

@@ -7,11 +7,11 @@ import { type Bus, LogWriter } from '../bus/bus';
 import {
   readViewMessage,
   type RunTitle,
-  subjectsOf,
+  runSubjects,
   usualSilenceMs,
   type RunSubjects,
-  cutToShow,
-  encode,
+  cutForDisplay,
+  encodeMessage,
   type ViewContent,
   type ViewMessage,
 } from '../messages';
@@ -73,7 +73,7 @@ export class RunPublisher {
   }
 
   failed(text: string): void {
-    this.say({ type: 'failed', text: cutToShow(text) });
+    this.say({ type: 'failed', text: cutForDisplay(text) });
   }
 
   /** Settles with whether a viewer had the end in time. */
@@ -99,7 +99,10 @@ export class RunPublisher {
   }
 
   private say(message: ViewContent, isKept = true): void {
-    this.writer.add((number) => encode({ number, ...message } satisfies ViewMessage), isKept);
+    this.writer.add(
+      (number) => encodeMessage({ number, ...message } satisfies ViewMessage),
+      isKept,
+    );
   }
 }
 
@@ -126,7 +129,7 @@ export async function viewRun(
   left?: Promise<never>,
   quietMs = unseenAfterMs,
 ): Promise<Result> {
-  const subjects = subjectsOf(run);
+  const subjects = runSubjects(run);
   const { promise: whole, resolve: give, reject: fail } = deferred<string>();
   let text = '';
   let seen = 0;
@@ -168,7 +171,7 @@ export async function viewRun(
     await bus.ask(subjects.seen, '', answerWithinMs);
     return parseResult(result, `The result of run ${run}`);
   } catch (error) {
-    if (isOver(error)) await bus.ask(subjects.seen, '', answerWithinMs);
+    if (isRunOver(error)) await bus.ask(subjects.seen, '', answerWithinMs);
     throw error;
   } finally {
     clearTimeout(quiet);
@@ -178,7 +181,7 @@ export async function viewRun(
 }
 
 /** The run ended without a result. */
-export const isOver = (error: unknown): error is ExpectedError =>
+export const isRunOver = (error: unknown): error is ExpectedError =>
   error instanceof ExpectedError && ['run-failed', 'run-lost'].includes(error.code);
 
 const leadLookEveryMs = 1000;

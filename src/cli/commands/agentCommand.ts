@@ -1,4 +1,4 @@
-import { ownParts } from '../../agents/agent/ownParts';
+import { createAgentParts } from '../../agents/agent/ownParts';
 import { serveRun, type AgentEnding } from '../../agents/agent/agent';
 import { pause } from '../../engine/pause';
 import { redactText } from '../../results/redact';
@@ -24,7 +24,7 @@ interface AgentDeps extends Pick<RunParts, 'openTarget' | 'workerScript'> {
 /** Anybody who may write to the bus could send refused runs without pause. */
 const refusedMs = 2000;
 
-export const nodeVariable = 'SIGNALR_BENCH_NODE';
+export const nodeNameVariable = 'SIGNALR_BENCH_NODE';
 
 const codes: Readonly<Record<AgentEnding['kind'], number>> = {
   done: exitCode.done,
@@ -49,7 +49,7 @@ export async function agentCommand(
   const leaving = new AbortController();
   const subscription = io.onSignal((signal) => leaving.abort(`it got ${signal}`));
   const bus = await openBus(flags, io, 'signalr-bench agent', say);
-  const parts = ownParts({
+  const parts = createAgentParts({
     parse: (text, overrides) =>
       readScenario({ title: 'the scenario', text, overrides }, deps.parseScenario),
     openTarget: deps.openTarget,
@@ -63,7 +63,7 @@ export async function agentCommand(
     say(
       'warning: The bus has no users: whoever reaches it gives orders to this agent, which gives runs no value of its environment. docs/machines.md says how to give it users.',
     );
-  const node = env[nodeVariable];
+  const node = env[nodeNameVariable];
   let refused = '';
   try {
     for (;;) {

@@ -1,20 +1,20 @@
 import { formatDurationMs } from '../../base/units';
 import { jsonDocument } from '../../base/text';
 import {
-  logsOf,
-  removeNamed,
-  runsIn,
-  type SeenPod,
-  type SeenRun,
+  readPodLogs,
+  removeRunById,
+  listRuns,
+  type PodStatus,
+  type ClusterRunStatus,
 } from '../../agents/kubernetes/clusterRuns';
 import { ClusterView, type ClusterPlace } from '../../agents/kubernetes/clusterView';
-import { waitingAgents, type WaitingAgent } from '../../agents/coordinate/gatherAgents';
+import { listWaitingAgents, type WaitingAgent } from '../../agents/coordinate/gatherAgents';
 import { redactText } from '../../results/redact';
 import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';
-import { openBus, warnOn, type BusFlags } from '../openBus';
+import { openBus, createBusWarning, type BusFlags } from '../openBus';
 import { cut, paintAll, textWidth, wrapped, type Line } from '../views/line';
-import { kubectlOf, placeWords, type PlaceDeps, type PlaceFlags } from './onKubernetes';
+import { openKubectlFor, formatPlace, type PlaceDeps, type PlaceFlags } from './onKubernetes';
 
 interface ListAgentsFlags extends PlaceFlags, BusFlags {
   readonly json?: boolean;
@@ -36,17 +36,17 @@ export async function listAgents(
     return exitCode.done;
   };
   if (flags.bus !== undefined) {
-    const bus = await openBus(flags, io, 'signalr-bench agents', warnOn(io));
+    const bus = await openBus(flags, io, 'signalr-bench agents', createBusWarning(io));
     try {
-      const agents = await waitingAgents(bus);
+      const agents = await listWaitingAgents(bus);
       return print({ agents }, waitingLines(agents));
     } finally {
       await bus.close();
     }
   }
-  const kubectl = kubectlOf(flags, deps);
+  const kubectl = openKubectlFor(flags, deps);
   const place = await new ClusterView(kubectl, flags.namespace).place();
-  const runs = await runsIn(kubectl);
+  const runs = await listRuns(kubectl);
   return print({ ...place, runs }, listLines(runs, place, io.now()));
 }
 
@@ -58,8 +58,8 @@ function waitingLines(agents: readonly WaitingAgent[]): Line[] {
   }));
 }
 
-function listLines(runs: readonly SeenRun[], place: ClusterPlace, now: Date): Line[] {
-  if (runs.length === 0) return wrapped(`No run is in ${placeWords(place)}.`, 80);
+function listLines(runs: readonly ClusterRunStatus[], place: ClusterPlace, now: Date): Line[] {
+  if (runs.length === 0) return wrapped(`No run is in ${formatPlace(place)}.`, 80);
   return runs.flatMap((run, at) => [
     ...(at === 0 ? [] : [{ text: '' }]),
     ...wrapped(runWords(run, now), 80, '  ', 'bold'),
@@ -67,7 +67,7 @@ function listLines(runs: readonly SeenRun[], place: ClusterPlace, now: Date): Li
   ]);
 }
 
-function runWords({ run, since, until, pods }: SeenRun, now: Date): string {
+function runWords({ run, since, until, pods }: ClusterRunStatus, now: Date): string {
   const agents = pods.filter(({ name }) => name.startsWith('agent ')).length;
   const began = since === undefined ? '' : `, began ${ageWords(since, now)} ago`;
   const leftMs = until === undefined ? undefined : Date.parse(until) - now.getTime();
@@ -80,7 +80,7 @@ function runWords({ run, since, until, pods }: SeenRun, now: Date): string {
 
 const columns = { name: 20, state: 9, node: 38 } as const;
 
-function podLines({ name, state, node, since, trouble }: SeenPod, now: Date): Line[] {
+function podLines({ name, state, node, since, trouble }: PodStatus, now: Date): Line[] {
   const cell = (text: string, width: number): string => {
     const shown = cut(text, width - 1);
     return shown + ' '.repeat(width - textWidth(shown));
@@ -112,7 +112,7 @@ export async function agentLogs(
   io: ProcessIo,
   deps: PlaceDeps,
 ): Promise<number> {
-  const logs = await logsOf(kubectlOf(flags, deps), run, flags.tail, agent);
+  const logs = await readPodLogs(openKubectlFor(flags, deps), run, flags.tail, agent);
   const lines = logs.flatMap(({ name, lines: written }): Line[] => [
     { text: `${name}:`, tone: 'bold' },
     ...(written.length === 0 ? [{ text: '  nothing so far', tone: 'dim' as const }] : []),
@@ -128,7 +128,7 @@ export async function removeAgents(
   { stdout }: ProcessIo,
   deps: PlaceDeps,
 ): Promise<number> {
-  await removeNamed(kubectlOf(flags, deps), run);
+  await removeRunById(openKubectlFor(flags, deps), run);
   stdout.write(`Run ${run} is removed.\n`);
   return exitCode.done;
 }

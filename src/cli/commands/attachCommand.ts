@@ -11,9 +11,9 @@ import {
   type ViewRequest,
   type ViewShell,
 } from '../../run/viewedRun';
-import { exitCodeOfResult, SignalError } from '../exitCode';
+import { exitCodeForResult, SignalError } from '../exitCode';
 import { canColour, canRedraw, widthOf, type ProcessIo } from '../io';
-import { openBus, warnOn, type BusFlags } from '../openBus';
+import { openBus, createBusWarning, type BusFlags } from '../openBus';
 import { finalScreen } from '../views/finalScreen';
 import { paintAll, printable } from '../views/line';
 import { createLiveView, createPlainView, type RunView } from '../views/runView';
@@ -32,7 +32,7 @@ export async function attachCommand(
   io: ProcessIo,
   deps: ViewParts,
 ): Promise<number> {
-  const bus = await openBus(flags, io, busName, warnOn(io));
+  const bus = await openBus(flags, io, viewerBusName, createBusWarning(io));
   try {
     return await showRun(bus, run, flags, io, deps);
   } finally {
@@ -40,7 +40,7 @@ export async function attachCommand(
   }
 }
 
-export const busName = 'signalr-bench attach';
+export const viewerBusName = 'signalr-bench attach';
 
 /** A signal leaves the run, which goes on. */
 export async function showRun(
@@ -122,7 +122,7 @@ export class ShownRun {
       stdout.write(jsonDocument(result));
       stderr.write(`${printable(verdictSentence(result))}\n`);
     } else stdout.write(paintAll(finalScreen(result, widthOf(stdout), shown), canColour(io)));
-    return exitCodeOfResult(
+    return exitCodeForResult(
       result,
       stoppedBy instanceof SignalError ? stoppedBy.signal : undefined,
     );

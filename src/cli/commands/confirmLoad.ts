@@ -2,17 +2,17 @@ import { ExpectedError } from '../../base/expectedError';
 import { english } from '../../base/text';
 import type { Scenario } from '../../scenario/scenario';
 import {
-  contactAt,
+  contactForUrl,
   contactsBeyond,
-  isOfRedirects,
+  hasOnlyRedirects,
   loadHosts,
   reachLines,
   type Contact,
   type RunQuestion,
 } from '../../run/reach';
-import { loadNumbers, loadNumbersWords } from '../../run/runWords';
+import { loadNumbers, formatLoadNumbers } from '../../run/runWords';
 import type { ProcessIo } from '../io';
-import { busTraits, type BusFlags } from '../openBus';
+import { describeBus, type BusFlags } from '../openBus';
 import { printable } from '../views/line';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -29,7 +29,7 @@ export async function confirmLoad(
   const commands = reach.programs.map(({ hash }) => hash);
   const isQuiet = unlikeRecording === undefined && contactsBeyond(reach).length === 0;
   if (isQuiet && (await areAgreed(commands, env))) return true;
-  const load = loadNumbersWords(loadNumbers(scenario));
+  const load = formatLoadNumbers(loadNumbers(scenario));
   const lines = reachLines(reach, english, !interactive).map(printable);
   const where = whereTo(question);
   const unlike =
@@ -59,7 +59,7 @@ function whereTo({ reach, url }: RunQuestion): string | undefined {
   const hosts = loadHosts(reach);
   if (hosts.length === 0) return undefined;
   const names = hosts.join(', ');
-  if (isOfRedirects(reach)) return printable(`${names} (${url} redirects there)`);
+  if (hasOnlyRedirects(reach)) return printable(`${names} (${url} redirects there)`);
   return printable(hosts.every((host) => url.includes(host)) ? url : `${names} (for ${url})`);
 }
 
@@ -84,11 +84,11 @@ export function contactsOfFlags(
 ): Contact[] {
   const pairs = (env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '').split(',').filter(Boolean);
   const headers = pairs.map((pair) => `header ${pair.split('=', 1)[0]!.trim()}`);
-  const { hasKey, servers } = busTraits({ bus }, { env });
+  const { hasKey, servers } = describeBus({ bus }, { env });
   const given = ['scenario', 'its files', ...(hasKey ? ['key of the bus'] : [])];
   return [
-    ...(otlp === undefined ? [] : [contactAt(otlp, 'otlp', headers)]),
-    ...(on === 'hosts' ? servers.map((server) => contactAt(server, 'bus', given)) : []),
+    ...(otlp === undefined ? [] : [contactForUrl(otlp, 'otlp', headers)]),
+    ...(on === 'hosts' ? servers.map((server) => contactForUrl(server, 'bus', given)) : []),
   ];
 }
 

@@ -4,11 +4,11 @@ import { jsonDocument } from '../../base/text';
 import { adviceForError } from '../../measure/judge/hubComplaint';
 import type { MachineLimits } from '../../engine/lead/machineLimits';
 import {
-  hubCode,
+  readHubCode,
   probeTarget,
   type ProbedHub,
   type ProbeParts,
-  scenarioFor,
+  scenarioForTarget,
 } from '../../run/probeTarget';
 import { readNamedFile, type ScenarioParser } from '../../run/scenarioFile';
 import type { Override } from '../../scenario/read/overrides';
@@ -23,8 +23,8 @@ import {
   type ClusterReport,
   type Finding,
 } from '../../agents/kubernetes/examineCluster';
-import { ownedBy, ownerOf, type ClusterRun } from '../../agents/kubernetes/manifest';
-import { kubectlOf, type PlaceDeps, type PlaceFlags } from './onKubernetes';
+import { ownedObjects, ownerJob, type ClusterRun } from '../../agents/kubernetes/manifest';
+import { openKubectlFor, type PlaceDeps, type PlaceFlags } from './onKubernetes';
 import { targetHosts } from '../../run/runInCluster';
 import { newRunId } from '../../agents/messages';
 
@@ -112,14 +112,14 @@ async function examine(
     const missing = probe.methods.some(({ present }) => !present);
     const { dialect = 'recordLatency', classic } = probe;
     if (!missing) return probe;
-    return { ...probe, snippet: hubCode(deps.serverScript, dialect, classic) };
+    return { ...probe, snippet: readHubCode(deps.serverScript, dialect, classic) };
   }
   const { classic, errorClass, message } = probe;
   const advised = { ...probe, advice: adviceForError(errorClass, [message]) };
   if (errorClass !== 'notFound' && classic !== true) return advised;
   const { recordLatency, streams } = contractMethods();
   const lacks = classic ? recordLatency.filter((name) => !streams.includes(name)) : recordLatency;
-  return { ...advised, lacks, snippet: hubCode(deps.serverScript, 'recordLatency', classic) };
+  return { ...advised, lacks, snippet: readHubCode(deps.serverScript, 'recordLatency', classic) };
 }
 
 const snippetOf = (target: Report['target']): string =>
@@ -234,7 +234,8 @@ async function doctorCluster(
   deps: DoctorClusterDeps,
 ): Promise<number> {
   const { agents = 1, image, busImage, target: text } = flags;
-  const target = text === undefined ? undefined : scenarioFor({ text }, deps.parseScenario).target;
+  const target =
+    text === undefined ? undefined : scenarioForTarget({ text }, deps.parseScenario).target;
   const reference = (kind: 'env' | 'secret', name: string): string | undefined =>
     referenceValue(io.env, kind, name);
   const given: ClusterRun = {
@@ -244,11 +245,11 @@ async function doctorCluster(
     hosts: targetHosts(target, { reference }),
   };
   if (flags.manifest === true) {
-    const items = [ownerOf(given), ...ownedBy(madeLater, given)];
+    const items = [ownerJob(given), ...ownedObjects(madeLater, given)];
     io.stdout.write(jsonDocument({ apiVersion: 'v1', kind: 'List', items }));
     return exitCode.done;
   }
-  const report = await examineCluster(kubectlOf(flags, deps), flags.namespace, given);
+  const report = await examineCluster(openKubectlFor(flags, deps), flags.namespace, given);
   const { node, platform } = deps;
   io.stdout.write(
     flags.json === true

@@ -19,7 +19,7 @@ import { paintAll, wrapped, type Line } from '../views/line';
 import type { Problem } from '../../scenario/problem';
 import type { Scenario } from '../../scenario/scenario';
 import type { ScenarioParser } from '../../run/scenarioFile';
-import { hasErrors, scenarioOf } from '../scenarioOf';
+import { hasErrors, loadScenario } from '../scenarioOf';
 import { canColour, widthOf, type ProcessIo } from '../io';
 
 interface EstimateFlags {
@@ -45,7 +45,7 @@ export async function estimateCommand(
 ): Promise<number> {
   const refused: Problem[] = [];
   const parse = withSizeProblems(deps.parseScenario, refused);
-  const { scenario } = await scenarioOf({ file }, io, parse);
+  const { scenario } = await loadScenario({ file }, io, parse);
   const model = await deps.capacity();
   const { json, unitPrice, messagePrice, hours, ...options } = flags;
   const found = scenarioEstimate(scenario, options, model);

@@ -42,7 +42,7 @@ export async function initCommand(
     stdout.write(text);
     return exitCode.done;
   }
-  await writeMade(text, { file, force }, 'init-file', { cwd });
+  await writeNewFile(text, { file, force }, 'init-file', { cwd });
   stderr.write(`wrote ${file}\n`);
   return exitCode.done;
 }
@@ -60,7 +60,7 @@ function useCaseNamed(name: string): UseCase {
 }
 
 /** Replaces an existing file only with --force. @throws ExpectedError with that code */
-export async function writeMade(
+export async function writeNewFile(
   text: string,
   { file, force = false }: { readonly file: string; readonly force?: boolean },
   code: string,
@@ -71,10 +71,11 @@ export async function writeMade(
   } catch (cause) {
     const system = (cause as NodeJS.ErrnoException).code;
     const why = system === 'ENOENT' ? 'there is no such folder' : describeFileError(cause);
-    const message = system === 'EEXIST' ? takenWords(file) : `${file} cannot be written: ${why}.`;
+    const message =
+      system === 'EEXIST' ? fileExistsMessage(file) : `${file} cannot be written: ${why}.`;
     throw new ExpectedError(code, message, { cause });
   }
 }
 
-export const takenWords = (file: string): string =>
+export const fileExistsMessage = (file: string): string =>
   `There is a file ${file} already. Name another one, or replace it with --force.`;

@@ -1,27 +1,27 @@
 import { ExpectedError } from '../../base/expectedError';
 import { Crew } from '../../agents/coordinate/crew';
-import { mostMessageBytes, newRunId, subjectsOf } from '../../agents/messages';
+import { mostMessageBytes, newRunId, runSubjects } from '../../agents/messages';
 import { RunPublisher } from '../../agents/view/viewRun';
 import type { Bus } from '../../agents/bus/bus';
 import type { StopReason } from '../../engine/lead/run';
 import type { Scenario } from '../../scenario/scenario';
 import type { Plan } from '../../plan/plan';
 import {
-  asTextWords,
-  overOpenBus,
+  literalSecretMessage,
+  openBusWarning,
   readNamedFiles,
   secretFiles,
-  secretInText,
+  hasLiteralSecret,
 } from '../../run/agentFiles';
 import { agreeToRun, type RunParts } from '../../run/prepareRun';
-import { refuseCalls } from '../../run/agentFiles';
+import { refuseIdentityCalls } from '../../run/agentFiles';
 import { refuseReplays } from '../../run/scenarioFile';
 import type { RunRequest, Shell } from '../../run/shell';
 import { SignalError, type EndingSignal } from '../exitCode';
-import { nodeVariable } from './agentCommand';
+import { nodeNameVariable } from './agentCommand';
 import type { ProcessIo } from '../io';
 import { printable } from '../views/line';
-import { busTraits, openBus, type BusFlags } from '../openBus';
+import { describeBus, openBus, type BusFlags } from '../openBus';
 
 export interface OnFlags extends BusFlags {
   readonly on?: 'hosts' | 'kubernetes';
@@ -77,12 +77,12 @@ export async function gatherHosts(
   await agreeToRun(scenario, shell);
   const bus = await openBus(flags, io, 'signalr-bench run', (text) => shell.say('warning', text));
   const run = flags.run ?? newRunId();
-  const publisher = flags.publish === true ? new RunPublisher(bus, subjectsOf(run)) : undefined;
+  const publisher = flags.publish === true ? new RunPublisher(bus, runSubjects(run)) : undefined;
   publisher?.onStop(signals.stopped);
   const seen = async (): Promise<EndingSignal | undefined> => {
     if (publisher === undefined) return undefined;
     io.stderr.write('The end is on the bus until somebody has seen it; Ctrl+C does not wait.\n');
-    return untilSeen(publisher, signals);
+    return waitUntilEndSeen(publisher, signals);
   };
   const failed = (error: unknown): void => publisher?.failed(whyNotBegun(error));
   try {
@@ -93,7 +93,7 @@ export async function gatherHosts(
       await seen();
     });
     const { text, overrides } = request;
-    const { hasKey, isHere } = busTraits(flags, io);
+    const { hasKey, isHere } = describeBus(flags, io);
     const staysHere = isHere && (await crew.elsewhere()).length === 0;
     return {
       parts: {
@@ -104,7 +104,7 @@ export async function gatherHosts(
         startRun: (plan, target, given) => {
           const secret = secretFiles(Object.keys(files), plan, scenario);
           const key = hasKey ? ['the key of the bus'] : [];
-          const why = overOpenBus([...secret, ...key], bus, staysHere);
+          const why = openBusWarning([...secret, ...key], bus, staysHere);
           // In a cluster nobody sees it; it was said at the start.
           if (why !== undefined && !isInCluster(io)) shell.say('warning', why);
           return crew.startRun(plan, target, given, { text, overrides, files });
@@ -132,22 +132,23 @@ function planFor(
   deps: Pick<RunParts, 'buildPlan' | 'notRunnable'>,
 ): Plan {
   const { agents = 1, seed } = scenario;
-  if (secretInText(text, overrides))
+  if (hasLiteralSecret(text, overrides))
     throw new ExpectedError(
       'agents-secret',
-      `${asTextWords} Each agent reads it from its own environment.`,
+      `${literalSecretMessage} Each agent reads it from its own environment.`,
     );
-  refuseCalls(scenario);
+  refuseIdentityCalls(scenario);
   refuseReplays(scenario);
   const reason = deps.notRunnable(scenario);
   if (reason !== undefined) throw new ExpectedError('not-runnable', reason);
   return deps.buildPlan(scenario, { workers: agents, agents, seed, runId: 0 });
 }
 
-const isInCluster = ({ env }: Pick<ProcessIo, 'env'>): boolean => env[nodeVariable] !== undefined;
+const isInCluster = ({ env }: Pick<ProcessIo, 'env'>): boolean =>
+  env[nodeNameVariable] !== undefined;
 
 /** Waits until a viewer has seen the end, after SIGTERM for 10 s. @returns the signal that ended it */
-export async function untilSeen(
+export async function waitUntilEndSeen(
   publisher: Pick<RunPublisher, 'seen'>,
   signals: Pick<AgentSignals, 'signal' | 'next'>,
 ): Promise<EndingSignal | undefined> {
@@ -161,7 +162,7 @@ export async function untilSeen(
 }
 
 /** `agents    2 of 3 (node-1, node-2)`. */
-export function gatheredLine(nodes: readonly string[], agents: number): string {
+export function formatGatheredAgents(nodes: readonly string[], agents: number): string {
   const names = nodes.length === 0 ? '' : ` (${printable(nodes.join(', '))})`;
   return `agents    ${nodes.length} of ${agents}${names}`;
 }
@@ -196,7 +197,7 @@ async function gather(
       said = members.length;
       const nodes = members.map(({ node, host }) => node ?? host);
       publisher?.gathered(nodes, agents);
-      stderr.write(`${gatheredLine(nodes, agents)}\n`);
+      stderr.write(`${formatGatheredAgents(nodes, agents)}\n`);
     },
   });
 }

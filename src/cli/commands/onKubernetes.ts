@@ -4,11 +4,11 @@ import { english } from '../../base/text';
 import { type ClusterPlace, ClusterView } from '../../agents/kubernetes/clusterView';
 import type { Scenario } from '../../scenario/scenario';
 import type { Override } from '../../scenario/read/overrides';
-import { questionOf, reachOf } from '../../run/reach';
-import { observerOf } from '../../run/prepareRun';
+import { createRunQuestion, listReach } from '../../run/reach';
+import { openScenarioObserver } from '../../run/prepareRun';
 import {
   type ClusterParts,
-  clusterRunOf,
+  prepareClusterRun,
   type ClusterWishes,
   runInCluster,
 } from '../../run/runInCluster';
@@ -17,10 +17,10 @@ import type { ViewParts } from '../../run/viewedRun';
 import { referenceValue, type ProcessIo } from '../io';
 import { printable } from '../views/line';
 import { SignalError } from '../exitCode';
-import { ShownRun, busName, showRun, type ShowFlags } from './attachCommand';
+import { ShownRun, viewerBusName, showRun, type ShowFlags } from './attachCommand';
 import { confirmLoad } from './confirmLoad';
-import { gatheredLine } from './onHosts';
-import { busOf } from '../../agents/kubernetes/clusterRuns';
+import { formatGatheredAgents } from './onHosts';
+import { forwardRunBus } from '../../agents/kubernetes/clusterRuns';
 import { connectBus } from '../../run/agentFiles';
 import {
   type ClusterAccess,
@@ -71,13 +71,13 @@ export async function runOnKubernetes(
   const what = { run, scenario, title: name, text, overrides, ...limits };
   const otherwise = (variable: string): string =>
     `, or name a Secret of the cluster that has ${variable} with --secret`;
-  const given = await clusterRunOf(what, flags, { ...deps, context, otherwise });
-  const place = await new ClusterView(kubectlOf(flags, deps), flags.namespace).place();
+  const given = await prepareClusterRun(what, flags, { ...deps, context, otherwise });
+  const place = await new ClusterView(openKubectlFor(flags, deps), flags.namespace).place();
   const { agents } = given;
-  const where = `${agents} ${agents === 1 ? 'agent' : 'agents'} in ${placeWords(place)}`;
+  const where = `${agents} ${agents === 1 ? 'agent' : 'agents'} in ${formatPlace(place)}`;
   if (flags.yes !== true) {
-    const reach = reachOf(scenario, context, { isElsewhere: true });
-    const asked = questionOf(scenario, reach);
+    const reach = listReach(scenario, context, { isElsewhere: true });
+    const asked = createRunQuestion(scenario, reach);
     if (!(await confirmLoad({ ...asked, url: `${asked.url}, by ${where}` }, scenario, io)))
       throw new ExpectedError('not-confirmed', 'Not confirmed; nothing was started.');
   }
@@ -107,13 +107,14 @@ export async function runOnKubernetes(
         t: english,
         words: flagWords,
         progress: say,
-        gathered: (nodes, agents) => say(gatheredLine(nodes, agents)),
+        gathered: (nodes, agents) => say(formatGatheredAgents(nodes, agents)),
         leaving: leaving.signal,
         stopping: stopping.signal,
       },
       {
         ...deps,
-        observe: () => observerOf(scenario, { context, say: shown.shell.say, t: english }),
+        observe: () =>
+          openScenarioObserver(scenario, { context, say: shown.shell.say, t: english }),
       },
     );
     return shown.finish(finished, stopping.signal.reason);
@@ -134,9 +135,9 @@ export async function attachInCluster(
   io: ProcessIo,
   deps: ViewParts & PlaceDeps,
 ): Promise<number> {
-  const { address, forwarding } = await busOf(kubectlOf(flags, deps), run);
+  const { address, forwarding } = await forwardRunBus(openKubectlFor(flags, deps), run);
   try {
-    const bus = await connectBus({ ...address, name: busName });
+    const bus = await connectBus({ ...address, name: viewerBusName });
     try {
       return await showRun(bus, run, flags, io, deps);
     } finally {
@@ -157,7 +158,7 @@ export interface PlaceDeps {
   readonly openKubectl?: (options: KubectlOptions) => ClusterAccess;
 }
 
-export const kubectlOf = (
+export const openKubectlFor = (
   { namespace, context, kubectl }: PlaceFlags,
   { openKubectl = (options) => new Kubectl(options) }: PlaceDeps,
 ): ClusterAccess => openKubectl({ namespace, context, program: kubectl, words: flagWords });
@@ -169,5 +170,5 @@ export const flagWords: ClusterWords = {
 };
 
 /** `namespace load of aks-load`. */
-export const placeWords = ({ context = 'this cluster', namespace }: ClusterPlace): string =>
+export const formatPlace = ({ context = 'this cluster', namespace }: ClusterPlace): string =>
   `namespace ${namespace} of ${context}`;

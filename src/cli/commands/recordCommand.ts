@@ -22,7 +22,7 @@ import { exitCode } from '../exitCode';
 import { printable, wrapped } from '../views/line';
 import type { EstimateDeps } from './estimateCommand';
 import { canColour, canRedraw, type ProcessIo, widthOf } from '../io';
-import { takenWords, writeMade } from './initCommand';
+import { fileExistsMessage, writeNewFile } from './initCommand';
 import {
   createLiveRecordView,
   createPlainRecordView,
@@ -60,7 +60,10 @@ export async function recordCommand(
   const target = parseRecordingTarget(flags.target);
   const files = filesOf(flags, io);
   if (flags.force !== true && existsSync(files.scenario))
-    throw new ExpectedError('import-file', takenWords(path.relative(io.cwd, files.scenario)));
+    throw new ExpectedError(
+      'import-file',
+      fileExistsMessage(path.relative(io.cwd, files.scenario)),
+    );
   const ended = endings(flags, io, deps.stdinEnded);
   let view: RecordView | undefined;
   try {
@@ -251,7 +254,7 @@ async function reportImported(
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const { yaml, found, problems, estimate, noEstimate, unlike } = imported;
-  if (out !== undefined) await writeMade(yaml, { file: out, force }, 'import-file', { cwd });
+  if (out !== undefined) await writeNewFile(yaml, { file: out, force }, 'import-file', { cwd });
   const width = Math.min(100, widthOf(stderr));
   const size =
     estimate === undefined

@@ -21,14 +21,14 @@ import { readNamedFile, type ScenarioParser } from '../../run/scenarioFile';
 import type { LiveOutputs } from '../../run/export/liveOutputs';
 import type { RunRequest, Saying, Shell } from '../../run/shell';
 import type { SearchKind } from '../../base/searchSummary';
-import { exitCodeOfResult, SignalError, type EndingSignal } from '../exitCode';
+import { exitCodeForResult, SignalError, type EndingSignal } from '../exitCode';
 import { canColour, canRedraw, referenceValue, widthOf, type ProcessIo } from '../io';
 import { onDemand } from '../loadOnDemand';
 import type { ReplayFlags } from '../onDemand';
-import { scenarioOf } from '../scenarioOf';
+import { loadScenario } from '../scenarioOf';
 import { paintAll, printable } from '../views/line';
 import type { RunTitle, RunView } from '../views/runView';
-import { report, reportBeginning, type ReportFlags } from './runReports';
+import { writeRequestedReports, reportBeginning, type ReportFlags } from './runReports';
 import type { AgentRun, OnFlags } from './onHosts';
 import type { ClusterFlags } from './onKubernetes';
 
@@ -71,7 +71,7 @@ export async function runCommand(
   const { replayedScenario, withSizeProblems } = await onDemand();
   const made = await replayedScenario(file, flags, io);
   const parse = withSizeProblems(deps.parseScenario);
-  const read = await scenarioOf({ file, overrides, made }, io, parse, alsoWrong);
+  const read = await loadScenario({ file, overrides, made }, io, parse, alsoWrong);
   const folder = path.dirname(path.resolve(io.cwd, file));
   if (read.scenario.kind === 'resultparser') {
     const { resultFilePath = usualCounterFile } = read.scenario;
@@ -120,8 +120,8 @@ export async function runCommand(
     });
     const finished = await watch(session, shown, stop);
     await print(finished, flags, io);
-    await report(reported(finished, found?.why, io), session.snapshots, flags, io);
-    return exitCodeOfResult(finished.result, stop.signal());
+    await writeRequestedReports(reported(finished, found?.why, io), session.snapshots, flags, io);
+    return exitCodeForResult(finished.result, stop.signal());
   } catch (error) {
     agents?.failed(error);
     throw error;

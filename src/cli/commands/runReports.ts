@@ -10,7 +10,7 @@ export type ReportFlags = { readonly [Flag in (typeof reportFlags)[number]]?: st
 type Reported = Parameters<OnDemand['writeReports']>[0];
 
 /** After the terminal output. */
-export async function report(
+export async function writeRequestedReports(
   run: Reported,
   snapshots: readonly Snapshot[],
   flags: ReportFlags,
@@ -38,9 +38,9 @@ export async function reportBeginning(
   io: ProcessIo,
 ): Promise<void> {
   if (reportFlags.every((format) => flags[format] === undefined)) return;
-  const { withoutResult } = await onDemand();
+  const { runWithoutResult } = await onDemand();
   const silent = { isTerminal: false, write: () => undefined };
-  await report(withoutResult(file, io.now()), [], flags, {
+  await writeRequestedReports(runWithoutResult(file, io.now()), [], flags, {
     ...io,
     stderr: { ...io.stderr, ...silent },
   });
@@ -65,7 +65,7 @@ export async function reportFailure(
     }),
   );
   if (Object.keys(flags).length === 0) return;
-  const { withoutResult } = await onDemand();
+  const { runWithoutResult } = await onDemand();
   const file = words.find((word) => /\.ya?ml$/i.test(word)) ?? 'scenario';
-  await report(withoutResult(file, io.now(), why), [], flags, io);
+  await writeRequestedReports(runWithoutResult(file, io.now(), why), [], flags, io);
 }

@@ -13,9 +13,9 @@ import {
 import { readResult } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../run/export/summaryMarkdown';
-import { exported, writeReport } from '../../run/export/exporters';
+import { exportRun, writeReport } from '../../run/export/exporters';
 import { samplesProblem } from '../../run/runWords';
-import { exitCode, exitCodeOfComparison } from '../exitCode';
+import { exitCode, exitCodeForComparison } from '../exitCode';
 import { canColour, type ProcessIo, widthOf } from '../io';
 import { comparisonScreen } from '../views/comparisonScreen';
 import { finalScreen, interruptedScreen } from '../views/finalScreen';
@@ -54,7 +54,7 @@ export async function exportCommand(
   { stdout, stderr, cwd }: ProcessIo,
 ): Promise<number> {
   const run = await readResult(location);
-  const text = await exported(run, format);
+  const text = await exportRun(run, format);
   const cut = await samplesProblem(run);
   if (cut !== undefined) stderr.write(`warning: ${cut}\n`);
   if (out === undefined) stdout.write(text);
@@ -103,7 +103,7 @@ export async function compareCommand(
   const comparisons = compareAll(first!, rest, tolerance === undefined ? {} : { tolerance });
   const verdict = overallVerdict(comparisons);
   io.stdout.write(written(comparisons, format, io));
-  return exitCodeOfComparison(verdict);
+  return exitCodeForComparison(verdict);
 }
 
 /** Makes a result the baseline of its scenario. @throws ExpectedError */

@@ -6,7 +6,7 @@ import type { ParsedScenario } from '../../scenario/parseScenario';
 import type { Problem } from '../../scenario/problem';
 import { referencesIn, secretVariable } from '../../scenario/target/references';
 import { exitCode } from '../exitCode';
-import { hasErrors, placeProblems, problemText, type PlacedProblem } from '../scenarioOf';
+import { hasErrors, locateProblems, formatProblem, type PlacedProblem } from '../scenarioOf';
 import { jsonDocument } from '../../base/text';
 import { paint, printable, type Tone } from '../views/line';
 import { NamedFiles } from '../../run/namedFiles';
@@ -42,7 +42,7 @@ export async function validateCommand(
         ...problemsOfSizes(parsed),
         ...files.problemsIn(text),
       ];
-      all.push(...placeProblems(name, text, found));
+      all.push(...locateProblems(name, text, found));
     } catch (error) {
       if (!(error instanceof ExpectedError)) throw error;
       unreadable = true;
@@ -54,7 +54,7 @@ export async function validateCommand(
   } else {
     const colour = canColour(io);
     for (const problem of all) {
-      const line = { text: problemText(problem), tone: tones[problem.severity] };
+      const line = { text: formatProblem(problem), tone: tones[problem.severity] };
       stdout.write(`${paint(line, colour)}\n`);
     }
   }

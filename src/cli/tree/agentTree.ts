@@ -4,7 +4,7 @@ import type { AttachFlags } from '../commands/attachCommand';
 import type { ViewParts } from '../../run/viewedRun';
 import type { ProcessIo } from '../io';
 import type { OnDemand } from '../loadOnDemand';
-import { duration, wholeNumber, withExample, type AddCommands } from './commandTree';
+import { parseDurationFlag, wholeNumberParser, withExample, type AddCommands } from './commandTree';
 import { ExpectedError } from '../../base/expectedError';
 
 type WorkedWith = [io: ProcessIo, deps: ViewParts];
@@ -40,7 +40,7 @@ const addImageOptions = (command: Command): Command =>
     ),
   ]);
 
-const agentCount = wholeNumber(1, 1000);
+const agentCount = wholeNumberParser(1, 1000);
 
 export const addClusterOptions = (doctor: Command): Command =>
   refuseMisplaced(
@@ -77,13 +77,13 @@ export const addAgentOptions = (run: Command): Command => {
       agentPlaces,
       '--join-within <duration>',
       'time for agents to come (default: 3m)',
-      duration,
+      parseDurationFlag,
     ),
     new PlacedOption(
       agentPlaces,
       '--agent-timeout <duration>',
       'silence after which an agent is lost (default: 30s)',
-      duration,
+      parseDurationFlag,
     ),
   ]);
   addOptions(addImageOptions(addPlaceOptions(run)), [
@@ -119,7 +119,7 @@ export const addAgents: AddCommands<OnDemand> = (program, carryOut) => {
     .option(
       '--alone-after <duration>',
       'stop when nothing was heard of the run for so long (default: 60s)',
-      duration,
+      parseDurationFlag,
     )
     .action(carryOut(({ agentCommand }) => agentCommand));
   const attach = withExample(
@@ -171,7 +171,7 @@ const addAgentsOf: AddCommands<OnDemand> = (program, carryOut) => {
     .description('Print the last lines that the pods of a run have written.')
     .argument('<run>', 'id of the run')
     .argument('[agent]', 'name in the list, bus or coordinator (default: all)')
-    .option('--tail <n>', 'lines of each pod', wholeNumber(1, 10_000), 100)
+    .option('--tail <n>', 'lines of each pod', wholeNumberParser(1, 10_000), 100)
     .action(carryOut(({ agentLogs }) => agentLogs));
   addPlaceOptions(withExample(agents.command('remove'), 'agents remove 3f9a2c1b --namespace load'))
     .description('Remove a run from a cluster with all that it has there.')

@@ -4,7 +4,7 @@ import { ExpectedError } from '../../base/expectedError';
 import { parseDurationMs, parseShare } from '../../base/units';
 import { redactText } from '../../results/redact';
 import { toolVersion } from '../../results/result';
-import { exitCode, exitCodeOfError, SignalError } from '../exitCode';
+import { exitCode, exitCodeForError, SignalError } from '../exitCode';
 import { type ProcessIo, stdinEnded } from '../io';
 import { printable } from '../views/line';
 import type * as Commands from '../commands/serveCommand';
@@ -65,7 +65,7 @@ export async function runTree<Commands>(
       stderr.write(`${redactText(stackOf(error))}\n`);
     }
     await failed?.(redactText(error instanceof Error ? error.message : String(error)));
-    return isUsage ? exitCode.badInput : exitCodeOfError(error);
+    return isUsage ? exitCode.badInput : exitCodeForError(error);
   }
 }
 
@@ -76,7 +76,7 @@ function stackOf(error: unknown): string {
 export const withExample = (command: Command, example: string, heading = 'Example'): Command =>
   command.addHelpText('after', `\n${heading}:\n  signalr-bench ${example}`);
 
-export const amount =
+export const amountParser =
   (
     expected: string,
     [least, most]: readonly [number, number],
@@ -88,26 +88,26 @@ export const amount =
     throw new InvalidArgumentError(`Expected ${expected}.`);
   };
 
-export const wholeNumber = (least: number, most: number) =>
-  amount(`a whole number from ${least} to ${most}`, [least, most], whole);
+export const wholeNumberParser = (least: number, most: number) =>
+  amountParser(`a whole number from ${least} to ${most}`, [least, most], parseWhole);
 
-export const duration = amount(
+export const parseDurationFlag = amountParser(
   'a duration of at least 1s, such as 30s',
   [1000, Infinity],
   parseDurationMs,
 );
 
-export const whole = (text: string): number => (/^\d{1,16}$/.test(text) ? Number(text) : NaN);
+export const parseWhole = (text: string): number => (/^\d{1,16}$/.test(text) ? Number(text) : NaN);
 
 const decimal = (text: string): number => (/^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : NaN);
 
 /** `70%` or `0.7`; a bare number above 1 is probably a percentage, and refused. */
-export function share(text: string): number {
+export function parseShareFlag(text: string): number {
   const bare = decimal(text);
   return parseShare(text) ?? (bare > 1 ? NaN : bare);
 }
 
-export const times = (text: string): number => decimal(text.replace(/^[x×]|[x×]$/i, ''));
+export const parseTimes = (text: string): number => decimal(text.replace(/^[x×]|[x×]$/i, ''));
 
 type ServeCommands = Pick<
   typeof Commands,
@@ -126,7 +126,7 @@ export const addServe: AddCommands<ServeCommands> = (program, carryOut) => {
     command.option(
       '--port <n>',
       'port on loopback, 0 for any free one',
-      wholeNumber(0, 65_535),
+      wholeNumberParser(0, 65_535),
       port,
     );
   const firstLine = (field: string): string =>

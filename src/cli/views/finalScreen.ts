@@ -24,12 +24,12 @@ import {
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Scenario } from '../../scenario/scenario';
-import { loadWords, marksOf } from '../../run/runWords';
+import { describeLoad, describeUnusual } from '../../run/runWords';
 import { reportLines, callLines, pushedLines, searchLines } from './runTables';
 import { comparisonTone } from './comparisonScreen';
 import { fixedBlank, wrap, wrapped, type Line, type Tone } from './line';
 import { connectingText, connectionCounts } from './runView';
-import { entryTable, noteLines, stepTable, type StepTable } from './stepTable';
+import { createEntryTable, noteLines, createStepTable, type StepTable } from './stepTable';
 
 const tones: Readonly<Record<VerdictStatus, Tone>> = {
   pass: 'good',
@@ -99,7 +99,7 @@ function titleOf(result: Result, width: number): Line[] {
   const where = result.target.url.replace('(hub ', `(hub${fixedBlank}`);
   return [
     ...wrapped(`${result.id} → ${where}`, width, '  ', 'bold'),
-    ...[loadWords(result.scenario), marksOf(result.scenario, result.target)]
+    ...[describeLoad(result.scenario), describeUnusual(result.scenario, result.target)]
       .filter((words) => words !== '')
       .flatMap((words) => wrapped(words, width)),
     ...(couldNotConnect(result)
@@ -112,7 +112,7 @@ function stepsOf(all: readonly StepRow[], width: number): Line[] {
   const rows = all.slice(-mostRows);
   if (rows.length === 0) return [];
   return [
-    ...tableLines(stepTable(width, rows), all),
+    ...tableLines(createStepTable(width, rows), all),
     ...noteLines(rows),
     ...toAllLines(rows, width),
     ...clockLines(rows, width),
@@ -162,7 +162,7 @@ function clockLines(rows: readonly StepRow[], width: number): Line[] {
 
 function entriesOf(steps: readonly (StepSummary | StepProgress)[], width: number): Line[] {
   const rows = steps.flatMap(entryRows);
-  return rows.length === 0 ? [] : [...tableLines(entryTable(width, rows), rows), blank];
+  return rows.length === 0 ? [] : [...tableLines(createEntryTable(width, rows), rows), blank];
 }
 
 function tableLines({ head, line }: StepTable, rows: readonly StepRow[]): Line[] {

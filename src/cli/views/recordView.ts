@@ -1,6 +1,6 @@
 import { plural, formatCount } from '../../base/units';
 import { trafficRows, trafficText, type RecordProgress } from '../../record/watchRecording';
-import { clock } from '../../run/runWords';
+import { formatClock } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, textWidth, wrapped, type Line } from './line';
 
@@ -63,7 +63,9 @@ export function recordLines(
     { text: `recording ${title.target}`, tone: 'bold' },
     { text: `point clients at ${title.url}` },
     { text: '' },
-    ...passed.map((text, at) => ({ text: at === 0 ? `${clock(atS)}  ${text}` : `      ${text}` })),
+    ...passed.map((text, at) => ({
+      text: at === 0 ? `${formatClock(atS)}  ${text}` : `      ${text}`,
+    })),
     ...table('call', calls),
     ...table('callback', callbacks),
     { text: '' },
@@ -127,7 +129,7 @@ export function createPlainRecordView(output: Output, title: RecordTitle): Recor
       if (now === said || progress.atS - saidAtS < everyS || progress.counts.everSeen === 0) return;
       said = now;
       saidAtS = progress.atS;
-      say(`[${clock(progress.atS)}] ${recordedText(progress)}`);
+      say(`[${formatClock(progress.atS)}] ${recordedText(progress)}`);
     },
     message: say,
     close: () => undefined,

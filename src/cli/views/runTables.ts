@@ -6,7 +6,7 @@ import { fixedBlank, type Line, textWidth, type Tone, wrapped, cut } from './lin
 import { callRows, sessionParts, lastStepWithCalls } from '../../measure/show/callTable';
 import { pushedRows } from '../../measure/show/stepColumns';
 import type { StepProgress } from '../../measure/snapshot';
-import { rowTable } from './stepTable';
+import { createRowTable } from './stepTable';
 import {
   missedObjectiveNumbers,
   triedValues,
@@ -29,7 +29,7 @@ export function callLines(
 ): Line[] {
   const step = lastStepWithCalls(steps);
   if (step === undefined) return [];
-  const { head, line } = rowTable('calls', width, callRows(step));
+  const { head, line } = createRowTable('calls', width, callRows(step));
   const columns = Math.max(40, Math.min(width, 100));
   const wrappedAt = (text: string): Line[] => wrapped(text, columns, '    ');
   const all = sessionParts(step, panelStrings);
@@ -63,7 +63,7 @@ export function pushedLines(
   const step = steps.filter(({ pushed = [] }) => pushed.length > 0).at(-1);
   if (step === undefined) return [];
   const rows = pushedRows([step]);
-  const { head, line } = rowTable('pushed', width, rows);
+  const { head, line } = createRowTable('pushed', width, rows);
   const hidden = step.pushed!.length - Math.min(rows.length, most);
   return [
     ...[head, ...rows.slice(0, most).map(line)],

@@ -26,11 +26,11 @@ import {
 } from '../../measure/show/stepColumns';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { Dialect, Scenario } from '../../scenario/scenario';
-import { clock, loadWords, marksOf, timeLeft } from '../../run/runWords';
+import { formatClock, describeLoad, describeUnusual, formatTimeLeft } from '../../run/runWords';
 import { widthOf, type Output } from '../io';
 import { cut, paint, paintAll, printable, wrapped, type Line, type Tone } from './line';
 import { callLines, pushedLines } from './runTables';
-import { entryTable, noteLines, stepTable } from './stepTable';
+import { createEntryTable, noteLines, createStepTable } from './stepTable';
 
 export interface RunView {
   update(snapshot: Snapshot): void;
@@ -47,8 +47,8 @@ export interface RunTitle {
 }
 
 function titleLines({ file, url, scenario, ...target }: RunTitle): string[] {
-  const how = marksOf(scenario, target);
-  return [`${file} → ${url}`, loadWords(scenario), ...(how === '' ? [] : [how])];
+  const how = describeUnusual(scenario, target);
+  return [`${file} → ${url}`, describeLoad(scenario), ...(how === '' ? [] : [how])];
 }
 
 /** `connecting   1,900 of 1,900   p99 84ms   3 failed`. */
@@ -123,7 +123,7 @@ function statusText(snapshot: Snapshot, progress: RunProgress): string {
     ...(search ? searchText(search) : []),
     `${stall ? '⚠ ' : ''}${inStep ? placeText(step.index, stepCount, search) : ''}${
       stall ? `${stall}; ` : ''
-    }${phaseWords[phase]}${inStep && phase === 'measuring' ? `, ${timeLeft(step)} left` : ''}`,
+    }${phaseWords[phase]}${inStep && phase === 'measuring' ? `, ${formatTimeLeft(step)} left` : ''}`,
     ...silentText(snapshot),
     ...(outstanding > 0 ? [`${formatCount(outstanding)} outstanding`] : []),
     ...errorWords(errors),
@@ -170,7 +170,7 @@ function rowsOf(progress: RunProgress): StepRow[] {
     const { index, senders } = seen;
     if (latest.phase === 'warmup' || latest.phase === 'preparing')
       return { index, senders, current: true };
-    const left = latest.phase === 'measuring' ? { left: timeLeft(seen) } : {};
+    const left = latest.phase === 'measuring' ? { left: formatTimeLeft(seen) } : {};
     return { ...row, current: true, ...left };
   });
 }
@@ -222,7 +222,7 @@ export function liveLines(
 ): Line[] {
   const { latest } = progress;
   const rows = rowsOf(progress);
-  const table = stepTable(width, rows);
+  const table = createStepTable(width, rows);
   const entryLines = mixLines(latest?.step, width);
   const [heading = '', ...loadLines] = titleLines(title);
   const notes = noteLines(rows);
@@ -256,7 +256,7 @@ export function liveLines(
 
 function mixLines(step: StepProgress | undefined, width: number): Line[] {
   const rows = step ? entryRows(step).slice(0, mostEntries) : [];
-  const table = entryTable(width, rows);
+  const table = createEntryTable(width, rows);
   return rows.length === 0 ? [] : [{ text: '' }, table.head, ...rows.map(table.line)];
 }
 
@@ -328,7 +328,7 @@ export function createPlainView(output: Output, title: RunTitle): RunView {
   return {
     update(snapshot) {
       progress = withSnapshot(progress, snapshot);
-      const stamp = `[${clock(snapshot.atMs / 1000)}]`;
+      const stamp = `[${formatClock(snapshot.atMs / 1000)}]`;
       sayFinished(stamp);
       const now = `${snapshot.phase} ${snapshot.step?.index ?? ''}`;
       const changed = now !== phase;

@@ -40,7 +40,7 @@ function fitting(of: RowKind, width: number, rows: readonly StepRow[]): StepColu
   return all.filter((column) => shown.includes(column));
 }
 
-export function stepTable(width = 80, rows: readonly StepRow[] = []): StepTable {
+export function createStepTable(width = 80, rows: readonly StepRow[] = []): StepTable {
   const columns = fitting('steps', Math.max(80, width), rows);
   return {
     head: { text: headOf(columns).trimEnd(), tone: 'dim' },
@@ -54,7 +54,7 @@ export function stepTable(width = 80, rows: readonly StepRow[] = []): StepTable 
 const longestName = 22;
 const nameRoom = 20;
 
-export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable {
+export function createEntryTable(width = 80, rows: readonly StepRow[] = []): StepTable {
   const columns = fitting('entries', Math.max(80, width) - nameRoom, rows);
   return {
     head: { text: `${headOf(columns)} use case`, tone: 'dim' },
@@ -64,7 +64,7 @@ export function entryTable(width = 80, rows: readonly StepRow[] = []): StepTable
   };
 }
 
-export function rowTable(
+export function createRowTable(
   kind: 'calls' | 'pushed',
   width = 80,
   rows: readonly StepRow[] = [],

@@ -37,7 +37,7 @@ import type { Result } from '../../results/result';
 import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
 import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
-import { loadWords, marksOf } from '../../run/runWords';
+import { describeLoad, describeUnusual } from '../../run/runWords';
 import { folderAt, fromName } from '../results/resultEntry';
 import { p99OverTime } from '../../measure/compare/resampling';
 import type { Comparison } from '../../measure/compare/comparison';
@@ -125,12 +125,12 @@ export function startPanelSession(
 export function hydrateMessage(source: PanelSource, t: Translate = english): ToPanel {
   const strings = stringsIn(t);
   const { run, snapshots, result, spectra, interrupted } = source;
-  const how = marksOf(run.scenario, run, strings);
+  const how = describeUnusual(run.scenario, run, strings);
   const columns = snapshotsToColumns(thinSnapshots(snapshots));
   return {
     type: 'hydrate',
     run,
-    load: [loadWords(run.scenario, t), how].filter((words) => words !== '').join(t(', ')),
+    load: [describeLoad(run.scenario, t), how].filter((words) => words !== '').join(t(', ')),
     seconds: { ...columns, steps: columns.steps.map((step) => saidStep(step, t)) },
     result: result && withoutHistograms(result),
     spectra,

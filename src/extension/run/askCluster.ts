@@ -1,12 +1,12 @@
 import { ExpectedError } from '../../base/expectedError';
-import { runsIn, type SeenRun } from '../../agents/kubernetes/clusterRuns';
+import { listRuns, type ClusterRunStatus } from '../../agents/kubernetes/clusterRuns';
 import { ClusterView } from '../../agents/kubernetes/clusterView';
 import {
   type ClusterWords,
-  type Contexts,
-  contextsOf,
-  isNamespace,
-  isSecret,
+  type KubectlContexts,
+  readContexts,
+  isNamespaceName,
+  isSecretName,
   Kubectl,
 } from '../../agents/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
@@ -63,7 +63,7 @@ export async function askCluster(
         ),
         value: earlier ?? lastIn(state, before[0])?.secret ?? '',
         check: (typed) =>
-          typed === '' || isSecret(typed)
+          typed === '' || isSecretName(typed)
             ? undefined
             : t('Write lower-case letters, digits, hyphens and dots.'),
       },
@@ -95,7 +95,7 @@ export async function askRun({
     const place = { step: at + 1, totalSteps: 3 };
     const [context = '', namespace = ''] = before;
     if (at < 2) return askPlace(before, earlier, place);
-    const runs = await runsIn(kubectlOf({ context, namespace }));
+    const runs = await listRuns(kubectlOf({ context, namespace }));
     if (runs.length === 0)
       throw new ExpectedError('run-missing', t('There is no run in namespace {0}.', namespace));
     const answer = await askPick(t('{0}: run', title), runs.map(runItem).reverse(), place);
@@ -106,7 +106,7 @@ export async function askRun({
   return { run, cluster: { context, namespace } };
 }
 
-function runItem({ run, since, pods }: SeenRun) {
+function runItem({ run, since, pods }: ClusterRunStatus) {
   const agents = pods.filter(({ name }) => name.startsWith('agent ')).length;
   const trouble = pods.find((pod) => pod.trouble !== undefined)?.trouble;
   return {
@@ -119,8 +119,8 @@ function runItem({ run, since, pods }: SeenRun) {
   };
 }
 
-async function knownContexts(): Promise<Contexts> {
-  const contexts = await contextsOf(kubectlOf());
+async function knownContexts(): Promise<KubectlContexts> {
+  const contexts = await readContexts(kubectlOf());
   if (contexts.names.length > 0) return contexts;
   throw new ExpectedError(
     'kubectl-context',
@@ -149,7 +149,7 @@ async function placeQuestions(state: Services['state'], title: string, prompt: s
             lastIn(state, context)?.namespace ??
             (await namespaceOf(context).catch(() => '')),
           check: (typed) =>
-            isNamespace(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
+            isNamespaceName(typed) ? undefined : t('Write lower-case letters, digits and hyphens.'),
         },
         place,
       );

@@ -7,12 +7,12 @@ import type { Result } from '../../results/result';
 import type { StopReason } from '../../engine/lead/run';
 import { notRunnable } from '../../scenario/check/notRunnable';
 import { parseScenario } from '../../scenario/parseScenario';
-import { questionOf, reachOf } from '../../run/reach';
+import { createRunQuestion, listReach } from '../../run/reach';
 import type { FinishedRun } from '../../run/runSession';
-import { observerOf } from '../../run/prepareRun';
+import { openScenarioObserver } from '../../run/prepareRun';
 import {
   attachInCluster,
-  clusterRunOf,
+  prepareClusterRun,
   type ClusterShell,
   type ClusterWishes,
   runInCluster,
@@ -60,8 +60,8 @@ export async function startClusterRun(
   const { context, workerScript, confirm } = shell;
   const wishes = wishesFor(place);
   const what = { run: newRunId(), scenario, ...request };
-  const given = await clusterRunOf(what, wishes, { context, workerScript, notRunnable });
-  const asked = questionOf(scenario, reachOf(scenario, context, { isElsewhere: true }));
+  const given = await prepareClusterRun(what, wishes, { context, workerScript, notRunnable });
+  const asked = createRunQuestion(scenario, listReach(scenario, context, { isElsewhere: true }));
   if (confirm && !(await confirm(asked, scenario))) return undefined;
   const baseline = await baselineOf(request, scenario, shell);
   const elsewhere = { cluster: place, run: given.run, key: given.keys.lead };
@@ -69,7 +69,11 @@ export async function startClusterRun(
     runInCluster(given, wishes, { ...request, baseline }, seen, {
       ...{ parseScenario, writeCounters: writeCounterFile },
       observe: () =>
-        observerOf(scenario, { context, t: shell.t, say: (kind, text) => shell.say(kind, text) }),
+        openScenarioObserver(scenario, {
+          context,
+          t: shell.t,
+          say: (kind, text) => shell.say(kind, text),
+        }),
     }),
   );
 }

@@ -14,8 +14,8 @@ import { redactTarget } from '../../results/redact';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { positionAt } from '../../scenario/problem';
-import { reachLines, reachOf } from '../../run/reach';
-import { loadNumbers, loadNumbersWords, loadWords } from '../../run/runWords';
+import { reachLines, listReach } from '../../run/reach';
+import { loadNumbers, formatLoadNumbers, describeLoad } from '../../run/runWords';
 import { estimateOf } from '../language/analyseScenario';
 import { validScenario } from './runTexts';
 
@@ -155,7 +155,7 @@ export function estimateAnswer(text: string, overrides: readonly Override[] = []
   const { estimate, noEstimate } = estimateOf(scenario);
   const words =
     estimate === undefined ? `No estimate: ${noEstimate ?? ''}` : JSON.stringify(estimate);
-  return bounded(`${loadWords(scenario)}\n${words}`);
+  return bounded(`${describeLoad(scenario)}\n${words}`);
 }
 
 /** The load, its target and everything the run reaches, for the user to approve; undefined with errors. */
@@ -163,8 +163,8 @@ export function loadAnswer(text: string, overrides: readonly Override[]): string
   const scenario = validScenario(text, overrides);
   if (!scenario) return undefined;
   const target = formatTarget(scenario.target && mapTargetTexts(scenario.target, redactTarget));
-  const reach = reachOf(scenario, { reference: () => undefined });
-  return [`${loadNumbersWords(loadNumbers(scenario))} → ${target}`, ...reachLines(reach)].join(
+  const reach = listReach(scenario, { reference: () => undefined });
+  return [`${formatLoadNumbers(loadNumbers(scenario))} → ${target}`, ...reachLines(reach)].join(
     '\n',
   );
 }

@@ -8,7 +8,7 @@ import { readResult } from '../../results/readResult';
 import { replaceFile } from '../../results/safeFiles';
 import { describeFileError, scenarioFile } from '../../results/resultFolder';
 import { redactedKeys } from '../../results/scenarioCopy';
-import { exported, exportersFor } from '../../run/export/exporters';
+import { exportRun, exportersFor } from '../../run/export/exporters';
 import { storedMarkdown } from '../../run/export/summaryMarkdown';
 import { errorText, t, inBackground } from '../log';
 import { ask, offer, say } from '../notices';
@@ -191,7 +191,7 @@ export class ResultCommands {
       filters: { [name]: [extension] },
     });
     if (target === undefined) return;
-    const text = Buffer.from(await exported(run, name));
+    const text = Buffer.from(await exportRun(run, name));
     const writing =
       target.scheme === 'file'
         ? replaceFile(target.fsPath, text)

@@ -7,7 +7,7 @@ import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import type { Scenario } from '../../scenario/scenario';
 import { say } from '../../base/sentence';
-import { timeLeft } from '../../run/runWords';
+import { formatTimeLeft } from '../../run/runWords';
 
 export interface RunQuestion {
   /** Key such as `config.step`. */
@@ -103,8 +103,12 @@ export function statusText(
     phase === 'draining'
       ? t('draining')
       : step.index < stepCount && whole !== undefined
-        ? t('{0} left, {1} in all', timeLeft(step), timeLeft({ elapsedS: 0, totalS: whole }))
-        : t('{0} left', timeLeft(step));
+        ? t(
+            '{0} left, {1} in all',
+            formatTimeLeft(step),
+            formatTimeLeft({ elapsedS: 0, totalS: whole }),
+          )
+        : t('{0} left', formatTimeLeft(step));
   const sign = step.missed ? [step.missed.isFinal ? '✗' : '⚠'] : [];
   return [[...sign, place].join(' '), ...p99, left].join(' · ');
 }

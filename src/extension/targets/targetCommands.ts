@@ -12,7 +12,7 @@ import {
 import { hubUrlProblem } from '../../scenario/target/hubUrl';
 import type { TextRange } from '../../scenario/text/outline';
 import type { MissingMethods } from '../../run/askTarget';
-import { probeTarget, type ProbeParts, hubCode } from '../../run/probeTarget';
+import { probeTarget, type ProbeParts, readHubCode } from '../../run/probeTarget';
 import { readNamedFile } from '../../run/scenarioFile';
 import { openTarget, probeTargetOf } from '../../targets/openTarget';
 import { tokenExpiry, type EditorAccount, type ServiceProbe } from '../../targets/target';
@@ -306,7 +306,7 @@ function urlProblem(text: string): string | undefined {
 
 const hubCodeButton = (serverScript: string, classic: boolean) => ({
   [t('Copy C# Code')]: () =>
-    vscode.env.clipboard.writeText(hubCode(serverScript, 'recordLatency', classic)),
+    vscode.env.clipboard.writeText(readHubCode(serverScript, 'recordLatency', classic)),
 });
 
 const hubHelp = (serverScript: string, url: string, classic: boolean) => ({

@@ -74,7 +74,7 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'openmetrics', extension: 'txt', words: 'metrics for Prometheus and others' },
     write: async ({ result }) =>
-      (await import(/* webpackChunkName: "run" */ './runMetrics.js')).openMetricsOf(result),
+      (await import(/* webpackChunkName: "run" */ './runMetrics.js')).resultAsOpenMetrics(result),
   },
   {
     ...{ name: 'counters', extension: 'txt', words: 'the Azure SignalR benchmark’s file' },
@@ -89,7 +89,7 @@ export const exportersFor = ({ kind }: StoredRun): Exporter[] =>
  * @param samples absent: read from the run's folder
  * @throws ExpectedError `result-missing` for an interrupted run that the format cannot hold
  */
-export async function exported(
+export async function exportRun(
   run: StoredRun,
   format: string,
   samples: Samples = () => readSnapshots(runFolder(run)),
@@ -120,7 +120,7 @@ export async function writeReport(file: string, text: string): Promise<string | 
 type ReportFiles = Readonly<Record<string, string | undefined>>;
 
 /** A run without a result so far, or with the reason why it has none. */
-export const withoutResult = (
+export const runWithoutResult = (
   scenario: string,
   startedAt: Date,
   problem?: string,
@@ -141,7 +141,7 @@ export async function writeReports(
   const written: string[] = [];
   for (const [format, file] of Object.entries(files)) {
     if (file === undefined) continue;
-    const problem = await writeReport(file, await exported(named, format, samples));
+    const problem = await writeReport(file, await exportRun(named, format, samples));
     if (problem === undefined) written.push(file);
     else warn(problem);
   }

@@ -30,22 +30,22 @@ import {
 import { panelStrings } from '../../measure/show/panelStrings';
 import { toReportedRun, type InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf, samplesEndWords } from '../runWords';
+import { describeLoad, describeUnusual, describeSamplesEnd } from '../runWords';
 import {
-  lineSample,
+  legendSample,
   svgChart,
   type SvgLine,
   chartSize,
   chartsOverTime,
   evenAxis,
   latencyAxis,
-  limitsOf,
+  latencyLimitLines,
   type ReportChart,
   spectrumChart,
-  spokenChart,
-  stepOf,
+  chartDescription,
+  roundAxisStep,
 } from './reportCharts';
-import { markupText, scenarioName } from './plainText';
+import { escapeMarkup, scenarioNameFromId } from './plainText';
 import type { Slo } from '../../base/slo';
 import { missedObjectiveWords, searchedValueWords } from '../../measure/show/searchSentence';
 import {
@@ -69,12 +69,12 @@ export function htmlReport(
   const charts = chartsOverTime(addLateSeries(snapshots, result.observed), scenario.slo);
   const spectrum = spectrumChart(decisive);
   const search = result.search && searchChart(result.search, scenario.slo);
-  const marks = marksOf(scenario, target);
+  const marks = describeUnusual(scenario, target);
   const last = snapshots.at(-1);
-  const cut = last && samplesEndWords(result, last);
-  const where = [loadWords(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
-  return page(scenarioName(id), [
-    header(scenarioName(id), where.join(' '), id),
+  const cut = last && describeSamplesEnd(result, last);
+  const where = [describeLoad(scenario), marks, `→ ${target.url}`].filter((each) => each !== '');
+  return page(scenarioNameFromId(id), [
+    header(scenarioNameFromId(id), where.join(' '), id),
     sentence(verdictSentence(result), couldNotConnect(result) ? 'fail' : verdict.status),
     list(remainingReasons(result).slice(0, mostReasons)),
     baseline
@@ -97,15 +97,15 @@ export function htmlReport(
     baseline ? baselineCard(baseline) : '',
     ...wideCards(result),
     errorsCard(result),
-    `<footer>${markupText(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${plural(machine.workers, 'worker')}, ${startedAt}`)}</footer>`,
+    `<footer>${escapeMarkup(`signalr-bench ${tool.version}, Node ${machine.node}, ${machine.cores} cores, ${plural(machine.workers, 'worker')}, ${startedAt}`)}</footer>`,
   ]);
 }
 
 export function interruptedHtml(run: InterruptedRun, snapshots: readonly Snapshot[]): string {
   const id = path.basename(path.resolve(run.path));
   const shown = toReportedRun(run);
-  return page(scenarioName(id), [
-    header(scenarioName(id), '', id),
+  return page(scenarioNameFromId(id), [
+    header(scenarioNameFromId(id), '', id),
     sentence(
       run.problem === undefined
         ? `■ interrupted; ${panelStrings.interruptedWhy}`
@@ -132,7 +132,7 @@ function page(title: string, parts: readonly string[]): string {
     `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
-    `<title>${markupText(title)} · SignalR Benchmark</title>`,
+    `<title>${escapeMarkup(title)} · SignalR Benchmark</title>`,
     `<style>${reportStyle}</style>`,
     '</head>',
     '<body>',
@@ -146,22 +146,22 @@ function page(title: string, parts: readonly string[]): string {
 }
 
 const header = (title: string, where: string, id: string): string =>
-  `<header><h1>${markupText(title)}</h1><p class="quiet">${markupText(where, 600)}</p><p class="quiet">${markupText(id)}</p></header>`;
+  `<header><h1>${escapeMarkup(title)}</h1><p class="quiet">${escapeMarkup(where, 600)}</p><p class="quiet">${escapeMarkup(id)}</p></header>`;
 
 function sentence(text: string, status: string): string {
   const [, sign = '', rest = text] = /^([✓✗⚠■○]) ([^]*)$/u.exec(text) ?? [];
-  return `<p class="verdict ${markupText(status)}"><span aria-hidden="true">${sign}</span> <strong>${markupText(rest, 2000)}</strong></p>`;
+  return `<p class="verdict ${escapeMarkup(status)}"><span aria-hidden="true">${sign}</span> <strong>${escapeMarkup(rest, 2000)}</strong></p>`;
 }
 
 const list = (texts: readonly string[]): string =>
   texts.length === 0
     ? ''
-    : `<ul class="reasons">${texts.map((text) => `<li>${markupText(text, 600)}</li>`).join('')}</ul>`;
+    : `<ul class="reasons">${texts.map((text) => `<li>${escapeMarkup(text, 600)}</li>`).join('')}</ul>`;
 
-const note = (text: string): string => `<p class="quiet">${markupText(text)}</p>`;
+const note = (text: string): string => `<p class="quiet">${escapeMarkup(text)}</p>`;
 
 const card = (title: string, parts: readonly string[]): string =>
-  `<section class="card"><h2>${markupText(title)}</h2>${parts.join('\n')}</section>`;
+  `<section class="card"><h2>${escapeMarkup(title)}</h2>${parts.join('\n')}</section>`;
 
 const baselineTones = {
   same: 'pass',
@@ -202,17 +202,17 @@ function tiles({ connections, steps, scenario }: Result, step: StepSummary | und
     panelStrings,
   );
   const tile = ({ label, value, of, details }: ReportTile): string =>
-    `<div class="tile"><dt>${markupText(label)}</dt><dd><b>${markupText(value)}</b> <span class="quiet">${markupText(of)}</span></dd><dd class="quiet">${markupText(details)}</dd></div>`;
+    `<div class="tile"><dt>${escapeMarkup(label)}</dt><dd><b>${escapeMarkup(value)}</b> <span class="quiet">${escapeMarkup(of)}</span></dd><dd class="quiet">${escapeMarkup(details)}</dd></div>`;
   return `<dl class="tiles">${all.map(tile).join('')}</dl>`;
 }
 
 function figure({ id, title, svg, legend, heads, rows, notes }: ReportChart): string {
-  const items = legend.map((line) => `<li>${lineSample(line)} ${markupText(line.label)}</li>`);
+  const items = legend.map((line) => `<li>${legendSample(line)} ${escapeMarkup(line.label)}</li>`);
   return [
-    `<figure class="card chart-${id}"><figcaption><h2>${markupText(title)}</h2></figcaption>`,
+    `<figure class="card chart-${id}"><figcaption><h2>${escapeMarkup(title)}</h2></figcaption>`,
     `<div class="chart">${svg}</div>`,
     `<ul class="legend">${items.join('')}</ul>`,
-    `<details><summary>${markupText(`${title}, ${panelStrings.asTable}`)}</summary>`,
+    `<details><summary>${escapeMarkup(`${title}, ${panelStrings.asTable}`)}</summary>`,
     table(heads, rows, title),
     ...notes.map(note),
     '</details></figure>',
@@ -226,17 +226,17 @@ function table(
   textColumns: readonly number[] = [],
 ): string {
   const kind = (at: number): string => (textColumns.includes(at) ? ' class="text"' : '');
-  const head = heads.map((text, at) => `<th scope="col"${kind(at)}>${markupText(text)}</th>`);
+  const head = heads.map((text, at) => `<th scope="col"${kind(at)}>${escapeMarkup(text)}</th>`);
   const lines = rows.map((cells) => {
     const all = cells.map((text, at) =>
       at === 0
-        ? `<th scope="row"${kind(at)}>${markupText(text)}</th>`
-        : `<td${kind(at)}>${markupText(text)}</td>`,
+        ? `<th scope="row"${kind(at)}>${escapeMarkup(text)}</th>`
+        : `<td${kind(at)}>${escapeMarkup(text)}</td>`,
     );
     return `<tr>${all.join('')}</tr>`;
   });
   const top = heads.length === 0 ? '' : `<thead><tr>${head.join('')}</tr></thead>`;
-  return `<div class="scroll" tabindex="0" role="region" aria-label="${markupText(caption)}"><table><caption>${markupText(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${escapeMarkup(caption)}"><table><caption>${escapeMarkup(caption)}</caption>${top}<tbody>${lines.join('\n')}</tbody></table></div>`;
 }
 
 function reportCard(name: keyof typeof reports, run: ReportedRun, before: string[] = []): string {
@@ -259,10 +259,10 @@ function callDrawing({ steps }: ReportedRun): string[] {
   const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
   const drawn = bars.map(
     ({ name, p50, p99, max }) =>
-      `<span>${markupText(name)}</span><i><b style="left:${percent(p50)};width:${percent(p99 - p50)}"></b><u style="left:${percent(max)}"></u></i>`,
+      `<span>${escapeMarkup(name)}</span><i><b style="left:${percent(p50)};width:${percent(p99 - p50)}"></b><u style="left:${percent(max)}"></u></i>`,
   );
   return [
-    `<h3>${markupText(fill(callsChart, formatCount(last.index)))}</h3>`,
+    `<h3>${escapeMarkup(fill(callsChart, formatCount(last.index)))}</h3>`,
     `<div class="bars" aria-hidden="true">${drawn.join('')}</div>`,
     note(fill(callsLegend, latencyWords(leastUs), latencyWords(mostUs))),
   ];
@@ -287,7 +287,7 @@ function units({ recommendation, recommendationProblem, estimate }: Result): str
   const title = panelStrings.units;
   if (!recommendation) {
     const why = recommendationProblem ?? 'Nothing valid was measured.';
-    return card(title, [`<p>${markupText(`${panelStrings.noRecommendation} ${why}`, 600)}</p>`]);
+    return card(title, [`<p>${escapeMarkup(`${panelStrings.noRecommendation} ${why}`, 600)}</p>`]);
   }
   const { headline, reasons, notes, planned } = recommendation;
   const before = estimate
@@ -297,7 +297,7 @@ function units({ recommendation, recommendationProblem, estimate }: Result): str
     : '';
   const said = [planned?.sentence ?? '', ...reasons, ...notes, before];
   const unique = [...new Set(said.filter((text) => text !== ''))].slice(0, mostReasons);
-  return card(title, [`<p><strong>${markupText(headline, 600)}</strong></p>`, list(unique)]);
+  return card(title, [`<p><strong>${escapeMarkup(headline, 600)}</strong></p>`, list(unique)]);
 }
 
 const reportStyle = `
@@ -364,7 +364,7 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
   const rising = triesByValue(search.steps).slice(-mostTries).map(representativeStep);
   const values = rising.flatMap(({ p50, p99 }) => [p50, p99]).filter((us) => us !== null);
   if (values.length === 0) return undefined;
-  const limits = limitsOf(slo).filter(({ metric }) => metric === 'p99');
+  const limits = latencyLimitLines(slo).filter(({ metric }) => metric === 'p99');
   const word = panelStrings[searchKindTexts[search.of]];
   const title = fill(panelStrings.searchChartBy, word);
   const line = (id: 'p50' | 'p99', dash: readonly number[], widthPx: number): SvgLine => ({
@@ -378,13 +378,13 @@ export function searchChart(search: SearchSummary, slo: Slo): ReportChart | unde
     ...{ id: 'search', title },
     svg: svgChart({
       ...{ ...chartSize, lines },
-      title: spokenChart(
+      title: chartDescription(
         title,
         rising.map(
           (step) => `${say(searchedValueWords(search, step.value))} ${outcomeWords(step)}`,
         ),
       ),
-      x: evenAxis(most, stepOf(most), (at) => formatCount(at)),
+      x: evenAxis(most, roundAxisStep(most), (at) => formatCount(at)),
       y: latencyAxis([...values, ...limits.map(({ at }) => at)]),
       ...(low !== null && high !== null && { bands: [{ from: low, to: high, label: '' }] }),
       limits: limits.map((limit) => ({ ...limit, early: true as const })),

@@ -27,8 +27,8 @@ import type { SloCheck, StepSummary, Verdict } from '../../measure/summary';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf } from '../runWords';
-import { markupText, scenarioName } from './plainText';
+import { describeLoad, describeUnusual } from '../runWords';
+import { escapeMarkup, scenarioNameFromId } from './plainText';
 
 /**
  * A result as JUnit XML: a suite for the run and each step, with a case for each objective and call. Objectives of an invalid step
@@ -36,7 +36,7 @@ import { markupText, scenarioName } from './plainText';
  * Valid by Jenkins' schema (jenkins-junit.xsd), and by Ant's older one where nothing is skipped.
  */
 export function junitReport(result: Result, notCompared?: string): string {
-  const scenario = scenarioName(result.id);
+  const scenario = scenarioNameFromId(result.id);
   const steps = result.steps.slice(0, mostSteps).map((step) => stepSuite(step, result, scenario));
   const run = runSuite(result, scenario, notCompared);
   const suites = [run, ...steps];
@@ -51,7 +51,7 @@ export function junitReport(result: Result, notCompared?: string): string {
 }
 
 export function interruptedJunit(run: InterruptedRun): string {
-  const scenario = scenarioName(path.basename(path.resolve(run.path)));
+  const scenario = scenarioNameFromId(path.basename(path.resolve(run.path)));
   const message = run.problem ?? 'the run ended without a result';
   const outcome = { kind: 'error', type: 'interrupted', message } as const;
   const [, date, time] =
@@ -98,7 +98,7 @@ function runSuite(result: Result, scenario: string, notCompared?: string): Suite
     .filter(({ code, step }) => step === undefined && !said.includes(code))
     .filter(({ code }) => verdict.status === 'fail' && code !== '')
     .map((reason) => failure(reason));
-  const marks = marksOf(result.scenario, target);
+  const marks = describeUnusual(result.scenario, target);
   return {
     name: scenario,
     of: scenario,
@@ -107,7 +107,7 @@ function runSuite(result: Result, scenario: string, notCompared?: string): Suite
     properties: {
       id: result.id,
       target: target.url,
-      load: loadWords(result.scenario),
+      load: describeLoad(result.scenario),
       ...(marks !== '' && { how: marks }),
       connected: `${formatCount(connections.connected)} of ${formatCount(connections.requested)}`,
       tool: `${tool.name} ${tool.version}`,
@@ -350,7 +350,7 @@ function suiteLines(suite: Suite, id: number, timestamp: string): string[] {
     ),
     '    </properties>',
     ...cases.flatMap((each) => caseLines(each, of)),
-    `    <system-out>${out.map((line) => markupText(line, mostText)).join('\n')}</system-out>`,
+    `    <system-out>${out.map((line) => escapeMarkup(line, mostText)).join('\n')}</system-out>`,
     '    <system-err/>',
     '  </testsuite>',
   ];
@@ -365,14 +365,14 @@ function caseLines({ name, seconds = 0, outcome }: Case, of: string): string[] {
   // Jenkins' schema wants the text of skipped cases as content.
   const said =
     kind === 'skipped'
-      ? `<skipped>${markupText(message, mostText)}</skipped>`
+      ? `<skipped>${escapeMarkup(message, mostText)}</skipped>`
       : `<${kind}${attributes({ type, message })}/>`;
   return [`${head}>`, `      ${said}`, '    </testcase>'];
 }
 
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)
-    .map(([name, value]) => ` ${name}="${markupText(value, mostText).replace(/ {2,}/g, ' ')}"`)
+    .map(([name, value]) => ` ${name}="${escapeMarkup(value, mostText).replace(/ {2,}/g, ' ')}"`)
     .join('');
 
 const decimal = (seconds: number): string =>

@@ -7,12 +7,12 @@ import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';
 import type { OtlpPush } from './otlpPush';
 import {
-  infoOf,
-  knownMetrics,
+  runInfoLabels,
+  listAllMetrics,
   LiveNumbers,
-  metricsOf,
-  numbersOfResult,
-  openMetrics,
+  createRunMetrics,
+  resultNumbers,
+  formatOpenMetrics,
   openMetricsType,
   type RunMetric,
 } from './runMetrics';
@@ -34,7 +34,7 @@ export async function openLiveOutputs(
   const live = new LiveNumbers();
   let ended: Result | undefined;
   let push: OtlpPush | undefined;
-  const metrics = () => metricsOf(ended ? numbersOfResult(ended) : live.numbers);
+  const metrics = () => createRunMetrics(ended ? resultNumbers(ended) : live.numbers);
   const url = otlp === undefined ? undefined : metricsUrl(otlp);
   const endpoint = metricsPort === undefined ? undefined : await serveMetrics(metricsPort, metrics);
   const pushing = url === undefined ? undefined : await import('./otlpPush.js');
@@ -43,8 +43,13 @@ export async function openLiveOutputs(
   return {
     url: endpoint?.url,
     begin({ folder, scenario, target }: Pick<PreparedRun, 'folder' | 'scenario' | 'target'>): void {
-      live.info = infoOf({ id: folder.id, tool: { version: toolVersion }, scenario, target });
-      push = pushing?.startOtlpPush({ url: url!, known: knownMetrics(), metrics, refused });
+      live.info = runInfoLabels({
+        id: folder.id,
+        tool: { version: toolVersion },
+        scenario,
+        target,
+      });
+      push = pushing?.startOtlpPush({ url: url!, known: listAllMetrics(), metrics, refused });
     },
     update: (snapshot: Snapshot): void => live.update(snapshot),
     finish(result: Result): void {
@@ -96,7 +101,7 @@ export async function serveMetrics(
   const server = createServer({ requestTimeout: mostRequestMs }, (request, response) => {
     const status = statusOf(request);
     response.writeHead(status, { 'Content-Type': status === 200 ? openMetricsType : 'text/plain' });
-    response.end(status === 200 ? openMetrics(metrics()) : `See ${answeredPath}.\n`);
+    response.end(status === 200 ? formatOpenMetrics(metrics()) : `See ${answeredPath}.\n`);
   });
   server.maxConnections = mostConnections;
   server.unref();

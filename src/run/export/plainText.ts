@@ -20,7 +20,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** For text and attributes of XML and HTML. */
-export const markupText = (text: string, most?: number): string =>
+export const escapeMarkup = (text: string, most?: number): string =>
   plainLine(text, most).replace(/[&<>"']/g, (character) => entities[character]!);
 
 /** Markdown: marks, mentions, references, links, entities, formulas. */
@@ -28,7 +28,7 @@ const markdown = /[\\`*_[\]<>|~&$@#]|!(?=[\d[])|GH(?=-\d)|:(?=\/\/)|www(?=\.)/gi
 const marked = /[\\`*_[\]<>|~]/;
 
 /** Without Markdown or HTML. Mentions and addresses get a zero-width blank: GitHub ignores backslashes there. */
-export const markdownText = (text: string, most = 1000): string =>
+export const escapeMarkdown = (text: string, most = 1000): string =>
   plainLine(text, most).replace(markdown, (found) =>
     marked.test(found) ? `\\${found}` : (references[found] ?? `${found}&#8203;`),
   );
@@ -36,7 +36,7 @@ export const markdownText = (text: string, most = 1000): string =>
 const references: Readonly<Record<string, string>> = { '&': '&amp;', $: '&#36;' };
 
 /** `chat-room`: the id without its time. */
-export function scenarioName(id: string): string {
+export function scenarioNameFromId(id: string): string {
   const name = plainLine(id.replace(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-/, ''), 80);
   return name === '' ? 'scenario' : name.replace(/\s+/g, ' ');
 }

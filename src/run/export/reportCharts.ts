@@ -24,7 +24,7 @@ import {
 import type { Snapshot } from '../../measure/snapshot';
 import type { StepSummary } from '../../measure/summary';
 import { panelStrings } from '../../measure/show/panelStrings';
-import { markupText } from './plainText';
+import { escapeMarkup } from './plainText';
 
 export interface ReportChart {
   readonly id: string;
@@ -76,7 +76,7 @@ function overTime(
         onRight(series) === which ? Math.max(highest, ...known(lines[at])) : highest,
       0,
     );
-  const limits = spec.unit === 'latency' && slo !== undefined ? limitsOf(slo) : [];
+  const limits = spec.unit === 'latency' && slo !== undefined ? latencyLimitLines(slo) : [];
   const y =
     spec.unit === 'latency'
       ? latencyAxis([...values, ...limits.map(({ at }) => at * 1.2)])
@@ -92,7 +92,7 @@ function overTime(
     ...{ id: spec.id, title },
     svg: svgChart({
       ...chartSize,
-      title: spokenChart(
+      title: chartDescription(
         title,
         spec.series.flatMap((series, at) => {
           const last = known(lines[at]).at(-1);
@@ -123,7 +123,7 @@ function overTime(
 }
 
 /** Read aloud in place of a chart. */
-export const spokenChart = (title: string, numbers: readonly string[]): string =>
+export const chartDescription = (title: string, numbers: readonly string[]): string =>
   fill(panelStrings.chartSummary, title, numbers.join(', '));
 
 /** Keeps lines of one ratio apart: the larger ones are above. */
@@ -136,7 +136,7 @@ const known = (line: readonly (number | null)[] | undefined): number[] =>
 
 const nameOf = (series: SeriesSpec): string => seriesLabel(series, panelStrings);
 
-export const limitsOf = (slo: Slo): { metric: string; at: number; label: string }[] =>
+export const latencyLimitLines = (slo: Slo): { metric: string; at: number; label: string }[] =>
   latencyLimits(slo).map(({ metric, us }) => ({
     ...{ metric, at: us, label: fill(panelStrings.criterion, metric, latencyWords(us)) },
   }));
@@ -154,7 +154,7 @@ export function latencyAxis(values: readonly number[]): Axis {
 }
 
 /** About five steps of 1, 2 or 5 times a power of ten. */
-export function stepOf(span: number, smallest = 1): number {
+export function roundAxisStep(span: number, smallest = 1): number {
   const rough = Math.max(smallest, span / 5);
   const power = 10 ** Math.floor(Math.log10(rough));
   return power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
@@ -162,7 +162,7 @@ export function stepOf(span: number, smallest = 1): number {
 
 function countAxis(most: number, { unit }: Pick<TimeChartSpec, 'unit'>): Axis {
   const max = Math.max(1, most) * 1.08;
-  return evenAxis(max, stepOf(max), (at) => valueWords(unit, at));
+  return evenAxis(max, roundAxisStep(max), (at) => valueWords(unit, at));
 }
 
 export function evenAxis(max: number, step: number, label: (at: number) => string): Axis {
@@ -175,7 +175,11 @@ const timeSteps = [
 ];
 
 function timeAxis(endS: number): Axis {
-  return evenAxis(endS, timeSteps.find((each) => endS / each <= 8) ?? stepOf(endS), timeLabel);
+  return evenAxis(
+    endS,
+    timeSteps.find((each) => endS / each <= 8) ?? roundAxisStep(endS),
+    timeLabel,
+  );
 }
 
 /** From due by histogram, from send by percentiles. */
@@ -204,7 +208,7 @@ export function spectrumChart(step: StepSummary | undefined): ReportChart | unde
     ...{ id: 'spectrum', title },
     svg: svgChart({
       ...chartSize,
-      title: spokenChart(
+      title: chartDescription(
         title,
         rows.map(([share = '', us = '']) => `${share} ${us}`),
       ),
@@ -282,7 +286,7 @@ export function svgChart(chart: SvgChart): string {
   const across = (at: number, kind: string): string =>
     `<line class="${kind}" x1="${left}" x2="${end}" y1="${px(at)}" y2="${px(at)}"/>`;
   return [
-    `<svg viewBox="0 0 ${width} ${height}" role="img"><title>${markupText(title, 500)}</title>`,
+    `<svg viewBox="0 0 ${width} ${height}" role="img"><title>${escapeMarkup(title, 500)}</title>`,
     ...stripes,
     ...y.ticks.map(
       ({ at, label }) => across(atY(at), 'grid') + text(left - 7, atY(at) + 4, 'end', label),
@@ -324,7 +328,7 @@ function text(
   kind?: string,
 ): string {
   const classes = kind === undefined ? '' : ` class="${kind}"`;
-  return `<text${classes} x="${px(x)}" y="${px(y)}" text-anchor="${anchor}">${markupText(label, 60)}</text>`;
+  return `<text${classes} x="${px(x)}" y="${px(y)}" text-anchor="${anchor}">${escapeMarkup(label, 60)}</text>`;
 }
 
 type Place = (value: number) => number;
@@ -348,7 +352,7 @@ function lineOf({ id, dash, widthPx, points }: SvgLine, atX: Place, atY: Place):
 }
 
 /** For a legend. */
-export const lineSample = ({
+export const legendSample = ({
   id,
   dash,
   widthPx,

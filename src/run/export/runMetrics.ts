@@ -12,7 +12,7 @@ import { progressRow, stepRow, type StepRow } from '../../measure/show/stepColum
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import { liveAgentStatuses, type AgentProgress, type Verdict } from '../../measure/summary';
 import type { Result } from '../../results/result';
-import { plainLine, scenarioName } from './plainText';
+import { plainLine, scenarioNameFromId } from './plainText';
 
 export interface RunMetric {
   /** Words with dots, below `signalr_bench`. */
@@ -47,12 +47,12 @@ interface RunNumbers {
   readonly seconds?: number;
 }
 
-export function numbersOfResult(result: Result): RunNumbers {
+export function resultNumbers(result: Result): RunNumbers {
   const { connections, steps, errors, verdict, recommendation, startedAt, endedAt } = result;
   const { agents } = result;
   const { requested, connected, failed, dropped, reconnected } = connections;
   return {
-    info: infoOf(result),
+    info: runInfoLabels(result),
     connections: { requested, connected, failed, dropped, reconnected },
     steps: steps.map(stepRow),
     calls: steps.flatMap(callRows),
@@ -66,7 +66,7 @@ export function numbersOfResult(result: Result): RunNumbers {
   };
 }
 
-export const infoOf = ({
+export const runInfoLabels = ({
   id,
   tool,
   target,
@@ -78,7 +78,7 @@ export const infoOf = ({
   readonly scenario: Pick<Result['scenario'], 'entries'>;
 }): Record<string, string> => ({
   id,
-  scenario: scenarioName(id),
+  scenario: scenarioNameFromId(id),
   tool_version: tool.version,
   target: target.url,
   use_case: [...new Set(scenario.entries.map(({ name }) => name))].slice(0, 10).join('+'),
@@ -185,11 +185,11 @@ const bytes: readonly Count[] = [
 ];
 
 /** Without metrics that have no value. */
-export const metricsOf = (run: RunNumbers): RunMetric[] =>
+export const createRunMetrics = (run: RunNumbers): RunMetric[] =>
   allMetrics(run).filter(({ points }) => points.length > 0);
 
 /** Every metric, for those who name them in advance. */
-export const knownMetrics = (): RunMetric[] =>
+export const listAllMetrics = (): RunMetric[] =>
   allMetrics({ info: {}, connections: {}, steps: [], errors: {} });
 
 function allMetrics(run: RunNumbers): RunMetric[] {
@@ -390,11 +390,11 @@ function judgedPoints(row: StepRow): Point[] {
 
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
-export const openMetricsOf = (result: Result): string =>
-  openMetrics(metricsOf(numbersOfResult(result)));
+export const resultAsOpenMetrics = (result: Result): string =>
+  formatOpenMetrics(createRunMetrics(resultNumbers(result)));
 
 /** Source: OpenMetrics 1.0, "Text format"; sections "ABNF", "Escaping" and "Metric types". */
-export function openMetrics(metrics: readonly RunMetric[]): string {
+export function formatOpenMetrics(metrics: readonly RunMetric[]): string {
   return [...metrics.flatMap(familyLines), '# EOF', ''].join('\n');
 }
 

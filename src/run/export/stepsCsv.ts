@@ -3,7 +3,7 @@ import { callRows } from '../../measure/show/callTable';
 import { visibleColumns, entryRows, stepRow, type StepRow } from '../../measure/show/stepColumns';
 import type { AgentSummary, MessageSummary } from '../../measure/summary';
 import type { Result } from '../../results/result';
-import { marksOf } from '../runWords';
+import { describeUnusual } from '../runWords';
 import { ExpectedError } from '../../base/expectedError';
 import { decodeHistogram } from '../../measure/histogram';
 import { stepBands } from '../../measure/show/timeSeries';
@@ -15,7 +15,7 @@ import { plainLine } from './plainText';
  * their step, `agent…` with rows of agents after their last step, two for each observed series, and `how` for an unusual run.
  */
 export function stepsCsv({ steps, agents = [], scenario, target, observed }: CsvResult): string {
-  const how = marksOf(scenario, target).replaceAll(',', ';');
+  const how = describeUnusual(scenario, target).replaceAll(',', ';');
   const mixed = steps.some(({ entries }) => entries !== undefined);
   const called = steps.some(({ calls }) => calls !== undefined);
   const columns = visibleColumns('csv');

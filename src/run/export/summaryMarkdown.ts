@@ -18,8 +18,8 @@ import type { SearchSummary } from '../../base/searchSummary';
 import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import { toReportedRun, type InterruptedRun, type StoredRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
-import { loadWords, marksOf } from '../runWords';
-import { markdownText as plain, markdownText } from './plainText';
+import { describeLoad, describeUnusual } from '../runWords';
+import { escapeMarkdown as plain, escapeMarkdown } from './plainText';
 import type {
   ComparedNumber,
   ComparedRun,
@@ -48,7 +48,7 @@ const mostRows = 100;
 /** English always: it leaves the editor. Texts are escaped. */
 export function summaryMarkdown(result: Result, page?: string, notCompared?: string): string {
   const { connections, recommendation } = result;
-  const how = marksOf(result.scenario, result.target);
+  const how = describeUnusual(result.scenario, result.target);
   const planned = recommendation?.planned ? [recommendation.planned.sentence] : [];
   const verdict = plain(verdictSentence(result));
   // "Nothing changed" must not come before "failed".
@@ -65,7 +65,7 @@ export function summaryMarkdown(result: Result, page?: string, notCompared?: str
     ...reasonLines(result),
     ...(notCompared ? [`⚪ Not compared with a baseline: ${plain(notCompared)}.`, ''] : []),
     `- target: ${plain(result.target.url)}`,
-    `- load: ${plain(loadWords(result.scenario))}`,
+    `- load: ${plain(describeLoad(result.scenario))}`,
     ...(how === '' ? [] : [`- how: ${how}`]),
     `- connected: ${formatCount(connections.connected)} of ${formatCount(connections.requested)}, ${formatCount(connections.dropped)} dropped${connections.reconnected > 0 ? `, ${formatCount(connections.reconnected)} opened again` : ''}${connections.notBack ? `, ${formatCount(connections.notBack)} not back` : ''}`,
     ...(result.search ? searchTable(result.search) : []),
@@ -283,4 +283,4 @@ function footOf(a: ComparedRun, b: ComparedRun, { report }: CommentOptions): str
   return `${file}baseline ${comparedText(a.id)} of ${comparedText(formatUtcTime(a.startedAt))}, tool ${comparedText(tools)}`;
 }
 
-const comparedText = (text: string, most = 300): string => markdownText(text, most);
+const comparedText = (text: string, most = 300): string => escapeMarkdown(text, most);

@@ -11,11 +11,11 @@ import { answerClock } from '../../../src/agents/clock/referenceClock';
 import { AgentHosts, type AgentHostsContext } from '../../../src/agents/coordinate/agentHosts';
 import { gatherAgents } from '../../../src/agents/coordinate/gatherAgents';
 import {
-  encode,
+  encodeMessage,
   type Member,
   planHash,
   type RunOrder,
-  subjectsOf,
+  runSubjects,
 } from '../../../src/agents/messages';
 import { buildPlan } from '../../../src/plan/buildPlan';
 import type {
@@ -34,7 +34,7 @@ import { MemoryBus, type MemoryLink } from './memoryBus';
 const text = 'scenario: { name: echo }\nconfig: { connections: 8, baseSending: 8 }\n';
 const { scenario } = parseScenario(text);
 const plan = buildPlan(scenario!, { workers: 2, agents: 2, seed: 1, runId: 7 });
-const subjects = subjectsOf('r1');
+const subjects = runSubjects('r1');
 
 const order = (change: Partial<RunOrder> = {}): RunOrder => ({
   ...{ type: 'run', text, overrides: [], files: {}, workersEach: 2, runId: 7, seed: 1 },
@@ -175,7 +175,7 @@ class Scene {
     const orders = this.bus.log.filter(({ subject }) => subject.startsWith(`${subjects.lead}.`));
     const owed = agent === this.owing ? 2 : 0;
     const counts = { facts: facts.length + owed, orders: orders.length };
-    return encode({ epoch, ...counts, clockErrorUs: 100 * agent });
+    return encodeMessage({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
 
   /** Where the coordinator of the scene has ended: agents leave, and another takes what they report. */
@@ -189,7 +189,7 @@ class Scene {
         (_, agent) =>
           this.bus.log.filter(({ subject }) => subject === `${subjects.facts}.${agent}`).length,
       );
-      other.say(subjects.alive, encode({ taken }));
+      other.say(subjects.alive, encodeMessage({ taken }));
       return left;
     });
     await ended;
@@ -525,7 +525,10 @@ describe('agents and their coordinator', () => {
       cpuUs: 1,
       said: { worker: 0, fact: { type: 'connected' } },
     };
-    scene.bus.append({ subject: facts, value: encode({ epoch: 'another', ...forged }) }, 'a');
+    scene.bus.append(
+      { subject: facts, value: encodeMessage({ epoch: 'another', ...forged }) },
+      'a',
+    );
     for (const [id, value] of ['', '[]', '{"epoch":1}', 'x'.repeat(2_000_000)].entries())
       scene.bus.append({ subject: facts, value }, `b${id}`);
     scene.workers[0]!.report({ type: 'prepared' });

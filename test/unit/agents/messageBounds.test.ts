@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  cutToShow,
+  cutForDisplay,
   readAlive,
   readBeat,
   readFact,
@@ -91,7 +91,7 @@ describe('a text on the bus', () => {
   });
 
   it('is cut where it is written, with room for marks in the place of secrets', () => {
-    assert.equal(cutToShow(huge), `${huge.slice(0, 1000)}…`);
-    assert.equal(cutToShow('short'), 'short');
+    assert.equal(cutForDisplay(huge), `${huge.slice(0, 1000)}…`);
+    assert.equal(cutForDisplay('short'), 'short');
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { encode, readFact } from '../../../src/agents/messages';
+import { encodeMessage, readFact } from '../../../src/agents/messages';
 import { LatencyHistogram } from '../../../src/measure/histogram';
 import { noConnections } from '../../../src/measure/sample';
 import { stepSampleOf } from '../../fakes/sample';
@@ -38,18 +38,18 @@ describe('a fact on the bus', () => {
     fact({ worker: 3, fact: { type: 'sampled', due: true, sample: { ...sample, ...change } } });
 
   it('comes as it was said, also where nobody sees the bytes on the wire', () => {
-    assert.deepEqual(readFact(encode(sampled({}))), sampled({}));
+    assert.deepEqual(readFact(encodeMessage(sampled({}))), sampled({}));
   });
 
   it('has the latency inside one agent once where that is all there is', () => {
     const [all, part] = [histogramOf([5, 70, 9000]).counts(), histogramOf([5, 70]).counts()];
     const stepsWith = (latencySameAgent: unknown): unknown =>
       sampled({ steps: [{ ...sample.steps[0], latency: all, latencySameAgent }] });
-    const same = encode(stepsWith({ ...all, pairs: all.pairs.slice() }));
+    const same = encodeMessage(stepsWith({ ...all, pairs: all.pairs.slice() }));
     assert.ok(same.includes('"latencySameAgent":"latency"'));
     assert.deepEqual(readFact(same), stepsWith(all));
     for (const other of [part, { ...all, pairs: part.pairs }, { ...all, sumUs: 1 }]) {
-      const text = encode(stepsWith(other));
+      const text = encodeMessage(stepsWith(other));
       assert.ok(!text.includes('"latencySameAgent":"latency"'));
       assert.deepEqual(readFact(text), stepsWith(other));
     }
@@ -73,9 +73,9 @@ describe('a fact on the bus', () => {
       const entry = { ...stepSampleOf(), calls: [{ ...call, ...change }], sessions };
       return sampled({ steps: [{ ...sample.steps[0], entries: [entry] }] });
     };
-    assert.deepEqual(readFact(encode(stepsWith({}))), stepsWith({}));
+    assert.deepEqual(readFact(encodeMessage(stepsWith({}))), stepsWith({}));
     for (const change of [{ brokenOff: -1 }, { latency: { pairs: 'gA==' } }])
-      assert.equal(readFact(encode(stepsWith(change))), undefined, JSON.stringify(change));
+      assert.equal(readFact(encodeMessage(stepsWith(change))), undefined, JSON.stringify(change));
   });
 
   it('has what hubs have pushed, less than none where it was expected after all', () => {
@@ -83,18 +83,18 @@ describe('a fact on the bus', () => {
     const stepsWith = (change: object): unknown =>
       sampled({ steps: [{ ...sample.steps[0], pushed: [{ ...push, ...change }] }] });
     for (const same of [{}, { messages: 3, bytes: 120 }, { bytes: -41 }])
-      assert.deepEqual(readFact(encode(stepsWith(same))), stepsWith(same));
+      assert.deepEqual(readFact(encodeMessage(stepsWith(same))), stepsWith(same));
     for (const wrong of [{ name: 1 }, { messages: 0.5 }, { bytes: 'x' }])
-      assert.equal(readFact(encode(stepsWith(wrong))), undefined, JSON.stringify(wrong));
+      assert.equal(readFact(encodeMessage(stepsWith(wrong))), undefined, JSON.stringify(wrong));
   });
 
   it('has what has moved before a sample', () => {
     const moved = { upToUs: 7e6, changes: [1, 6_500_000, 0] };
     const withMoved = (before: unknown): unknown =>
       fact({ worker: 3, fact: { type: 'sampled', due: true, sample }, moved: before });
-    assert.deepEqual(readFact(encode(withMoved(moved))), withMoved(moved));
+    assert.deepEqual(readFact(encodeMessage(withMoved(moved))), withMoved(moved));
     for (const before of [null, 'x', {}, { ...moved, changes: [0.5] }, { ...moved, upToUs: -1 }])
-      assert.equal(readFact(encode(withMoved(before))), undefined, JSON.stringify(before));
+      assert.equal(readFact(encodeMessage(withMoved(before))), undefined, JSON.stringify(before));
   });
 
   it('is none where something in it cannot be added up', () => {
@@ -104,6 +104,6 @@ describe('a fact on the bus', () => {
       [{ ...sample.steps[0], latency: { pairs: [1, 2], minUs: 1, maxUs: 1, sumUs: 1 } }],
       [null],
     ])
-      assert.equal(readFact(encode(sampled({ steps }))), undefined, encode(steps));
+      assert.equal(readFact(encodeMessage(sampled({ steps }))), undefined, encodeMessage(steps));
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
-import { subjectsOf } from '../../../src/agents/messages';
+import { runSubjects } from '../../../src/agents/messages';
 import { RunPublisher, viewRun } from '../../../src/agents/view/viewRun';
 import { countsOf, stepSampleOf } from '../../fakes/sample';
 import { VirtualTime } from '../../fakes/virtualTime';
@@ -103,7 +103,7 @@ describe('a run on agents', () => {
     const bus = new MemoryBus();
     const counted: Counted = (_, { index }) => ({ steps: [echoes(index, 1000)] });
     const virtual = new RunOnAgents(time, text, counted, bus);
-    const subjects = subjectsOf(virtual.id);
+    const subjects = runSubjects(virtual.id);
     const lead = bus.link();
     const publisher = new RunPublisher(lead, subjects);
     publisher.title({ file: 'a.yaml', text, startedAt: '2026-11-21T14:02:11Z', url: 'http://a/' });

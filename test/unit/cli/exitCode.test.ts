@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ExpectedError } from '../../../src/base/expectedError';
 import {
-  exitCodeOfError,
-  exitCodeOfResult,
+  exitCodeForError,
+  exitCodeForResult,
   SignalError,
   type EndingSignal,
 } from '../../../src/cli/exitCode';
@@ -35,14 +35,14 @@ describe('exit codes', () => {
   for (const [ending, status, signal, code] of cases) {
     it(`${ending}, ${status}${signal ? `, ${signal}` : ''}: ${code}`, () => {
       const verdict = { status, reasons: [] };
-      assert.equal(exitCodeOfResult({ ending, verdict, connections }, signal), code);
+      assert.equal(exitCodeForResult({ ending, verdict, connections }, signal), code);
     });
   }
 
   it('on agents, what is incomplete: 6, also where the clocks leave it open', () => {
     const agents: AgentSummary[] = [];
     const codeOf = (ending: Ending, status: VerdictStatus): number =>
-      exitCodeOfResult({ ending, verdict: { status, reasons: [] }, connections, agents });
+      exitCodeForResult({ ending, verdict: { status, reasons: [] }, connections, agents });
     assert.equal(codeOf('workerLost', 'incomplete'), 6);
     assert.equal(codeOf('workerLost', 'fail'), 1);
     assert.equal(codeOf('completed', 'incomplete'), 6);
@@ -52,7 +52,7 @@ describe('exit codes', () => {
 
   it('no connection at all: 3', () => {
     assert.equal(
-      exitCodeOfResult({
+      exitCodeForResult({
         ending: 'completed',
         verdict: { status: 'incomplete', reasons: [] },
         connections: { ...connections, connected: 0 },
@@ -62,12 +62,12 @@ describe('exit codes', () => {
   });
 
   it('errors: what was expected 2 or 3, a signal its own, a defect 5', () => {
-    assert.equal(exitCodeOfError(new ExpectedError('result-folder', '')), 2);
-    assert.equal(exitCodeOfError(new ExpectedError('anything', '')), 2);
-    assert.equal(exitCodeOfError(new ExpectedError('target-unreachable', '')), 3);
-    assert.equal(exitCodeOfError(new SignalError('SIGINT')), 130);
-    assert.equal(exitCodeOfError(new SignalError('SIGTERM')), 143);
-    assert.equal(exitCodeOfError(new TypeError('x')), 5);
-    assert.equal(exitCodeOfError('text'), 5);
+    assert.equal(exitCodeForError(new ExpectedError('result-folder', '')), 2);
+    assert.equal(exitCodeForError(new ExpectedError('anything', '')), 2);
+    assert.equal(exitCodeForError(new ExpectedError('target-unreachable', '')), 3);
+    assert.equal(exitCodeForError(new SignalError('SIGINT')), 130);
+    assert.equal(exitCodeForError(new SignalError('SIGTERM')), 143);
+    assert.equal(exitCodeForError(new TypeError('x')), 5);
+    assert.equal(exitCodeForError('text'), 5);
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { Emitter } from '../../../src/base/async';
 import { SignalError, type EndingSignal } from '../../../src/cli/exitCode';
-import { busTraits, openBus } from '../../../src/cli/openBus';
+import { describeBus, openBus } from '../../../src/cli/openBus';
 
 /** A port that refuses after a while, and how often it was asked. */
 async function brokenBus() {
@@ -103,7 +103,7 @@ describe('an address of a bus', () => {
   });
 
   it('says whether the bus is on this machine, and whether it has a key', () => {
-    const traits = (bus: string, env = {}) => busTraits({ bus }, { env });
+    const traits = (bus: string, env = {}) => describeBus({ bus }, { env });
     const isBare = (bus: string, isHere: boolean) => {
       const { servers, ...rest } = traits(bus);
       assert.deepEqual(rest, { hasKey: false, isHere }, bus);
@@ -117,7 +117,7 @@ describe('an address of a bus', () => {
     for (const bus of ['nats://10.0.0.4', 'bus', 'nats://127.0.0.1,nats://bus:4222'])
       isBare(bus, false);
     const env = { SIGNALR_BENCH_BUS: 'nats://me:hidden@127.0.0.1' };
-    const { hasKey, isHere } = busTraits({}, { env });
+    const { hasKey, isHere } = describeBus({}, { env });
     assert.deepEqual({ hasKey, isHere }, { hasKey: true, isHere: true });
     const keys = [{ SIGNALR_BENCH_BUS_TOKEN: 'k' }, { SIGNALR_BENCH_BUS_PASSWORD: 'k' }];
     for (const key of keys) assert.equal(traits('127.0.0.1', key).hasKey, true);

@@ -3,7 +3,7 @@ import { english } from '../../../src/base/text';
 import { EditorState } from '../../../src/extension/editorState';
 import type * as Questions from '../../../src/extension/questions';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { contactsBeyond, questionOf, reachOf } from '../../../src/run/reach';
+import { contactsBeyond, createRunQuestion, listReach } from '../../../src/run/reach';
 import { withVscode } from '../../fakes/fakeVscode';
 import { memento } from '../../fakes/memento';
 
@@ -41,9 +41,9 @@ describe('the question before a run in the editor', () => {
     const { scenario } = parseScenario(
       JSON.stringify({ config: { target: 'local', ...config }, scenario: { name: 'echo' } }),
     );
-    const reach = reachOf(scenario!, { reference: () => undefined, commandFolder: '/w' });
+    const reach = listReach(scenario!, { reference: () => undefined, commandFolder: '/w' });
     const goesOn = await questions.confirmLoad(
-      ...([questionOf(scenario!, reach), scenario!, state, isByTool] as const),
+      ...([createRunQuestion(scenario!, reach), scenario!, state, isByTool] as const),
     );
     for (const { modal } of asked) assert.equal(modal, true);
     return `${asked.length} ${goesOn ? 'yes' : 'no'}`;

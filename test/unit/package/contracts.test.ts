@@ -22,7 +22,7 @@ import { scenarioSchema } from '../../../src/scenario/keys/schema';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import { readResult } from '../../../src/results/readResult';
 import {
-  exported,
+  exportRun,
   exporters,
   exportersFor,
   type Exporter,
@@ -212,9 +212,9 @@ describe('an exporter', () => {
     const holding = { ...exporter, writeInterrupted: () => 'left' };
     await registered(exporters, holding, async () => {
       assert.equal(exportersFor(left).at(-1)?.name, 'madeUp');
-      assert.equal(await exported(left, 'madeUp'), 'left');
+      assert.equal(await exportRun(left, 'madeUp'), 'left');
     });
-    await assert.rejects(exported(left, 'csv'), /export it as md, .+ or \w+\.$/);
+    await assert.rejects(exportRun(left, 'csv'), /export it as md, .+ or \w+\.$/);
   });
 });
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { MeasuredLoad } from '../../../src/capacity/judge/recommend';
 import { completeResult } from '../../../src/results/completeResult';
-import { exitCodeOfResult } from '../../../src/cli/exitCode';
+import { exitCodeForResult } from '../../../src/cli/exitCode';
 import { resultShape, shapeProblem } from '../../../src/results/resultShape';
 import { tooShortReason } from '../../../src/measure/judge/verdict';
 import type { SearchSummary } from '../../../src/base/searchSummary';
@@ -102,13 +102,13 @@ describe('completeResult of a search', () => {
       measured.map(({ step, remarks }) => [step, remarks ?? []]),
       [[2, []]],
     );
-    assert.equal(exitCodeOfResult(result), 0);
+    assert.equal(exitCodeForResult(result), 0);
     assert.equal(shapeProblem(JSON.parse(JSON.stringify(result)), resultShape), undefined);
   });
 
   it('exits as it ended', () => {
     const code = (changes: Partial<SearchSummary>): number =>
-      exitCodeOfResult(complete({ ...found, ...changes }).result);
+      exitCodeForResult(complete({ ...found, ...changes }).result);
     assert.deepEqual(
       [
         code({ ended: 'allHeld', high: null }),
@@ -174,7 +174,7 @@ describe('completeResult of messages that no service takes', () => {
       junitReport(result),
       /<failure type="messageSize" message="A message of sendToGroup/,
     );
-    assert.equal(exitCodeOfResult(result), 1);
+    assert.equal(exitCodeForResult(result), 1);
   });
 
   it('leaves a run that was interrupted, or that passed, as it is', () => {

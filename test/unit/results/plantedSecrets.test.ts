@@ -22,7 +22,7 @@ import { scenarioCopy } from '../../../src/results/scenarioCopy';
 import { configKeys } from '../../../src/scenario/keys/configKeys';
 import { secretPaths } from '../../../src/scenario/keys/keySpec';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { reachLines, reachOf } from '../../../src/run/reach';
+import { reachLines, listReach } from '../../../src/run/reach';
 import { Planted } from '../../fakes/planted';
 
 /** What people call what lets them in. */
@@ -55,7 +55,7 @@ describe('a secret that stands in a scenario', () => {
     const shown = [
       scenarioCopy(text),
       JSON.stringify(redactScenario(scenario)),
-      ...reachLines(reachOf(scenario, { reference: () => undefined }), english, true),
+      ...reachLines(listReach(scenario, { reference: () => undefined }), english, true),
       ...problems.map(({ message }) => message),
     ];
     for (const each of shown) assert.deepEqual(planted.foundIn(each), [], `${text}\n${each}`);

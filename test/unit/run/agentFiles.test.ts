@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { buildRunPlan } from '../../../src/plan/buildPlan';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { overOpenBus, readNamedFiles, refuseCalls, secretFiles } from '../../../src/run/agentFiles';
+import {
+  openBusWarning,
+  readNamedFiles,
+  refuseIdentityCalls,
+  secretFiles,
+} from '../../../src/run/agentFiles';
 
 const text = `config:
   target: https://hub.example/chat
@@ -39,11 +44,11 @@ describe('files of a run on several machines', () => {
 
   it('are said to be open to others where the bus has no TLS and leaves the machine', () => {
     const open = { isEncrypted: false };
-    assert.equal(overOpenBus(['users.csv'], { isEncrypted: true }, false), undefined);
-    assert.equal(overOpenBus(['users.csv'], open, true), undefined);
-    assert.equal(overOpenBus([], open, false), undefined);
+    assert.equal(openBusWarning(['users.csv'], { isEncrypted: true }, false), undefined);
+    assert.equal(openBusWarning(['users.csv'], open, true), undefined);
+    assert.equal(openBusWarning([], open, false), undefined);
     assert.equal(
-      overOpenBus(['users.csv', 'key.pem', 'the key of the bus'], open, false),
+      openBusWarning(['users.csv', 'key.pem', 'the key of the bus'], open, false),
       'The bus has no TLS: users.csv, key.pem and the key of the bus can be read by whoever listens on its network. Give nats-server a certificate, and write tls:// in its address.',
     );
   });
@@ -57,11 +62,11 @@ describe('identities of a run on several machines', () => {
       { kind: 'command', command: ['node', 'a.mjs'], env: {}, ...calls },
       { kind: 'url', url: 'https://a.test/t', method: 'POST', headers: {}, ...calls },
     ] as const)
-      assert.throws(() => refuseCalls({ identities }), {
+      assert.throws(() => refuseIdentityCalls({ identities }), {
         code: 'identities',
         message: /name it as identities\.file/,
       });
-    refuseCalls({ identities: { kind: 'file', file: 'u.csv' } });
-    refuseCalls({});
+    refuseIdentityCalls({ identities: { kind: 'file', file: 'u.csv' } });
+    refuseIdentityCalls({});
   });
 });

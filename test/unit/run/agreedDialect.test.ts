@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agreedDialect } from '../../../src/run/askTarget';
+import { withHubDialect } from '../../../src/run/askTarget';
 import type { HubDialect } from '../../../src/base/message';
 import type { OpenTarget } from '../../../src/targets/target';
 import { planOf } from '../../fakes/plan';
@@ -28,7 +28,7 @@ describe('the dialect of a run', () => {
       ['recordLatency', 'recordLatency'],
       [undefined, 'recordLatency'],
     ] as const) {
-      const agreed = await agreedDialect(auto, target, () =>
+      const agreed = await withHubDialect(auto, target, () =>
         answer ? speaks(answer) : Promise.resolve(undefined),
       );
       assert.deepEqual(agreed, { ...auto, dialect });
@@ -36,10 +36,10 @@ describe('the dialect of a run', () => {
   });
 
   it('is not asked for where the file or the target says it, or no bench method is called', async () => {
-    assert.equal(await agreedDialect(auto, local, never), auto);
+    assert.equal(await withHubDialect(auto, local, never), auto);
     for (const plan of withoutQuestion) {
       const asked: unknown[] = [];
-      const agreed = await agreedDialect(plan, target, (_endpoint, methods) => {
+      const agreed = await withHubDialect(plan, target, (_endpoint, methods) => {
         asked.push(methods);
         return Promise.resolve(undefined);
       });
@@ -52,11 +52,11 @@ describe('the dialect of a run', () => {
     const classic = { ...target, endpoint: { ...target.endpoint, classic: true } } as OpenTarget;
     for (const plan of [auto, ...withoutQuestion]) {
       await assert.rejects(
-        agreedDialect(plan, target, () => Promise.resolve({ lacks: [], otherKind: 'AspNet' })),
+        withHubDialect(plan, target, () => Promise.resolve({ lacks: [], otherKind: 'AspNet' })),
         { code: 'connection-type', message: /write connectionType: AspNet under config/ },
       );
       await assert.rejects(
-        agreedDialect(plan, classic, () => Promise.resolve({ lacks: [], otherKind: 'Core' })),
+        withHubDialect(plan, classic, () => Promise.resolve({ lacks: [], otherKind: 'Core' })),
         { code: 'connection-type', message: /remove connectionType: AspNet/ },
       );
     }
@@ -66,14 +66,14 @@ describe('the dialect of a run', () => {
     const urls = ['http://a/hub?key=1', 'http://b/hub', 'http://a/hub?key=1', 'http://gone/hub'];
     const list = { ...target, endpoint: { ...target.endpoint, urls } };
     const asked: string[] = [];
-    const agreed = await agreedDialect(auto, list, ({ urls: [url] }) => {
+    const agreed = await withHubDialect(auto, list, ({ urls: [url] }) => {
       asked.push(url!);
       return url!.includes('gone') ? Promise.resolve(undefined) : speaks('measure');
     });
     assert.equal(agreed.dialect, 'measure');
     assert.deepEqual(asked, [urls[0], urls[1], urls[3]]);
     await assert.rejects(
-      agreedDialect(auto, list, ({ urls: [url] }) =>
+      withHubDialect(auto, list, ({ urls: [url] }) =>
         speaks(url!.includes('//a') ? 'measure' : 'recordLatency'),
       ),
       /different dialects: http:\/\/a\/hub speaks measure, http:\/\/b\/hub recordLatency\./,
@@ -83,7 +83,7 @@ describe('the dialect of a run', () => {
   it('asks a bounded number of hubs', async () => {
     const urls = Array.from({ length: 500 }, (_, at) => `http://hub${at}/`);
     let asked = 0;
-    await agreedDialect(auto, { ...target, endpoint: { ...target.endpoint, urls } }, () => {
+    await withHubDialect(auto, { ...target, endpoint: { ...target.endpoint, urls } }, () => {
       asked += 1;
       return Promise.resolve(undefined);
     });
@@ -95,11 +95,11 @@ describe('the dialect of a run', () => {
     const packed = { ...auto, protocol: 'messagepack' } as const;
     const measure = () => speaks('measure');
     await assert.rejects(
-      agreedDialect(packed, sdk, measure),
+      withHubDialect(packed, sdk, measure),
       /speaks the dialect.*driver to native/,
     );
-    assert.equal((await agreedDialect(packed, target, measure)).dialect, 'measure');
-    assert.equal((await agreedDialect(auto, sdk, measure)).dialect, 'measure');
+    assert.equal((await withHubDialect(packed, target, measure)).dialect, 'measure');
+    assert.equal((await withHubDialect(auto, sdk, measure)).dialect, 'measure');
   });
 
   it('keeps a run from starting whose methods the hub has in no dialect', async () => {
@@ -111,7 +111,7 @@ describe('the dialect of a run', () => {
         return speaks('measure', lacks);
       };
     await assert.rejects(
-      agreedDialect(auto, target, lacking('Echo')),
+      withHubDialect(auto, target, lacking('Echo')),
       /^MissingMethods: The hub has no method Echo\. `signalr-bench doctor --target http:\/\/a\/hub`.*use case invoke/,
     );
     const groups = planOf({
@@ -120,11 +120,11 @@ describe('the dialect of a run', () => {
       parameters: { messageSize: 100, sendingInterval: 100, groupCount: 1 },
     });
     await assert.rejects(
-      agreedDialect(groups, target, lacking('SendToGroup', 'GroupBroadcast', 'JoinGroup')),
+      withHubDialect(groups, target, lacking('SendToGroup', 'GroupBroadcast', 'JoinGroup')),
       /has no methods SendToGroup, JoinGroup\./,
     );
     // It has all that the other dialect needs.
-    assert.equal((await agreedDialect(groups, target, lacking('SendToGroup'))).dialect, 'measure');
+    assert.equal((await withHubDialect(groups, target, lacking('SendToGroup'))).dialect, 'measure');
     assert.deepEqual(wanted, [
       ['Echo'],
       ['SendToGroup', 'JoinGroup', 'GroupBroadcast'],
@@ -136,7 +136,7 @@ describe('the dialect of a run', () => {
     const parameters = { messageSize: 20, sendingInterval: 100 };
     const small = planOf({ dialect: 'auto', parameters });
     await assert.rejects(
-      agreedDialect(small, target, () => speaks('measure')),
+      withHubDialect(small, target, () => speaks('measure')),
       /seems to speak the dialect measure.*at least 54 bytes.*dialect: recordLatency/,
     );
   });

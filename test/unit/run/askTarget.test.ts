@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { askMs, askTarget, type TargetQuestions } from '../../../src/run/askTarget';
+import { askTimeoutMs, askTarget, type TargetQuestions } from '../../../src/run/askTarget';
 import type { OpenTarget } from '../../../src/targets/target';
 import type { Endpoint } from '../../../src/base/endpoint';
 import { allowedRedirects } from '../../../src/wire/socket/hosts';
@@ -139,6 +139,6 @@ describe('asking a target before a run', () => {
       [15_000, 6500],
       [60_000, 3000],
     ] as const)
-      assert.equal(askMs({ connectTimeoutMs }), ms);
+      assert.equal(askTimeoutMs({ connectTimeoutMs }), ms);
   });
 });

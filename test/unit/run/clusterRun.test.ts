@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ClusterRun } from '../../../src/agents/kubernetes/manifest';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { clusterRunOf, type ScenarioForCluster } from '../../../src/run/runInCluster';
+import { prepareClusterRun, type ScenarioForCluster } from '../../../src/run/runInCluster';
 
 const text = `config:
   target: http://10.0.0.1/hub
@@ -34,7 +34,7 @@ describe('what goes to a cluster of a scenario', () => {
     const { scenario } = parseScenario(text);
     const asked = { run: 'r1', scenario: scenario!, title: 'a.yaml', text, overrides: [], ...more };
     const wishes = { image: 'node', busImage: 'nats' };
-    return clusterRunOf(asked, wishes, {
+    return prepareClusterRun(asked, wishes, {
       context: { reference: () => 'value', readFile: () => Promise.resolve('') },
       workerScript: path.join(folder, 'worker.js'),
       notRunnable: () => undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { english } from '../../../src/base/text';
-import { observerOf, rowNotes } from '../../../src/run/prepareRun';
+import { openScenarioObserver, describeRowReuse } from '../../../src/run/prepareRun';
 import { sampleScenario } from '../results/sampleResult';
 
 describe('what is said of identities before a run', () => {
@@ -10,14 +10,14 @@ describe('what is said of identities before a run', () => {
       ...{ headers: {}, query: {}, data: { rows: rows.slice(1), shared: false } },
       identities: { kind: 'rows' as const, rows: rows.map((values) => ({ values })) },
     };
-    assert.deepEqual(rowNotes({ personal }, undefined, 1000, english), [
+    assert.deepEqual(describeRowReuse({ personal }, undefined, 1000, english), [
       '1,000 connections share 2 identities: after the last comes the first.',
       '1,000 connections share 1 row of data.',
     ]);
-    assert.deepEqual(rowNotes({ personal }, 1000, 1000, english).length, 1);
+    assert.deepEqual(describeRowReuse({ personal }, 1000, 1000, english).length, 1);
     const shared = { ...personal, data: { rows, shared: true } };
-    assert.deepEqual(rowNotes({ personal: shared }, undefined, 2, english), []);
-    assert.deepEqual(rowNotes({}, undefined, 5, english), []);
+    assert.deepEqual(describeRowReuse({ personal: shared }, undefined, 2, english), []);
+    assert.deepEqual(describeRowReuse({}, undefined, 5, english), []);
   });
 });
 
@@ -27,5 +27,5 @@ it('a run whose scenario observes nothing opens no observer', async () => {
     readFile: () => Promise.reject(new Error('nothing is read')),
   };
   const shell = { context, t: english, say: () => undefined };
-  assert.equal(await observerOf(sampleScenario, shell), undefined);
+  assert.equal(await openScenarioObserver(sampleScenario, shell), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Scenario } from '../../../src/scenario/scenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
-import { probeTarget, hubCode } from '../../../src/run/probeTarget';
+import { probeTarget, readHubCode } from '../../../src/run/probeTarget';
 import type { ServiceProbe, TargetContext } from '../../../src/targets/target';
 import path from 'node:path';
 import { contractMethods } from '../../../src/usecases/registry';
@@ -42,7 +42,7 @@ describe('the C# of a hub', () => {
   for (const classic of [false, true])
     for (const dialect of ['recordLatency', 'measure'] as const)
       it(`has all methods of ${dialect}${classic ? ' but streams, in ASP.NET SignalR' : ''}`, () => {
-        const methods = hubCode(script, dialect, classic).matchAll(
+        const methods = readHubCode(script, dialect, classic).matchAll(
           /public (?:async )?(?!override)[\w<>, ]+ (\w+)\(/g,
         );
         const { streams, ...contract } = contractMethods();
@@ -54,7 +54,7 @@ describe('the C# of a hub', () => {
       });
 
   it('sends to whom each method is for, under the name that scenarios have', () => {
-    const code = hubCode(script, 'recordLatency', true);
+    const code = readHubCode(script, 'recordLatency', true);
     for (const part of [
       '[HubName("signalrbench")]',
       'Clients.Caller.RecordLatency(message);',
@@ -66,7 +66,7 @@ describe('the C# of a hub', () => {
       'await Clients.Caller.OnConnected(Context.ConnectionId);',
     ])
       assert.ok(code.includes(part), part);
-    const measured = hubCode(script, 'measure', true);
+    const measured = readHubCode(script, 'measure', true);
     assert.ok(measured.includes('Clients.Group(receiver).Measure(ticks, payload);'));
     assert.ok(!measured.includes('OnConnected'));
   });

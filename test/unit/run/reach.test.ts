@@ -9,8 +9,8 @@ import {
   contactKey,
   contactsBeyond,
   reachLines,
-  reachOf,
-  redirectQuestion,
+  listReach,
+  createRedirectQuestion,
   type Contact,
 } from '../../../src/run/reach';
 import { prepareRun } from '../../../src/run/prepareRun';
@@ -89,7 +89,7 @@ function read(config: object, parameters: object = {}, name = 'echo'): Scenario 
 }
 
 const nothing = { reference: () => undefined };
-const linesOf = (scenario: Scenario): string => reachLines(reachOf(scenario, nothing)).join('\n');
+const linesOf = (scenario: Scenario): string => reachLines(listReach(scenario, nothing)).join('\n');
 const shows = /PLANT/i;
 
 const withReferences = (keys: readonly KeySpec[], above = ''): string[] =>
@@ -129,7 +129,7 @@ describe('what a run executes, reads and contacts', () => {
 
   it('has what a host gets that the target redirects to', () => {
     const scenario = read({ headers: { 'X-Key': secret }, accessToken: '${env:TOKEN}' });
-    const { reach } = redirectQuestion(scenario, nothing, ['b.example']);
+    const { reach } = createRedirectQuestion(scenario, nothing, ['b.example']);
     assert.deepEqual(reachLines(reach), [
       'It contacts b.example (redirect of the target) with header X-Key, access token, secret PLANT, variable TOKEN.',
     ]);
@@ -146,7 +146,7 @@ describe('what a run executes, reads and contacts', () => {
     const [load] = contacts;
     assert.equal(contactKey({ ...load!, why: 'redirect' }), contactKey(load!));
     const at = (url: string): string[] =>
-      contactsBeyond(reachOf(read({ target: url }), nothing)).map(contactKey);
+      contactsBeyond(listReach(read({ target: url }), nothing)).map(contactKey);
     assert.notDeepEqual(at('http://a.example/h'), at('https://a.example/h'));
   });
 
@@ -156,7 +156,7 @@ describe('what a run executes, reads and contacts', () => {
       query: { 'a\nIt contacts nothing': 'x', ...{ ['q'.repeat(9000)]: 'y' } },
       identities: { url: 'https://{index}.PLANT.example/\n\nagreed\u202e' },
     });
-    const lines = reachLines(reachOf(far, nothing));
+    const lines = reachLines(listReach(far, nothing));
     assert.match(lines[0]!, /PLANT.*token endpoint/);
     for (const line of lines) {
       assert.doesNotMatch(line, /[\n\u202e]/);
@@ -174,7 +174,7 @@ describe('what a run executes, reads and contacts', () => {
       fc.asyncProperty(fc.subarray(Object.keys(places)), async (chosen) => {
         const config = Object.assign({}, ...chosen.map((place) => places[place])) as object;
         const scenario = read(config);
-        const reach = reachOf(scenario, nothing);
+        const reach = listReach(scenario, nothing);
         const asksNobody = reach.programs.length === 0 && contactsBeyond(reach).length === 0;
         const done: string[] = [];
         const doing = (what: string) => (): never => {
@@ -205,7 +205,7 @@ describe('what a run executes, reads and contacts', () => {
 
   it('knows a command by its words, its environment and the folder that it runs in', () => {
     const hashOf = (identities: object, commandFolder: string): string =>
-      reachOf(read({ identities }), { ...nothing, commandFolder }).programs[0]!.hash;
+      listReach(read({ identities }), { ...nothing, commandFolder }).programs[0]!.hash;
     const hashes = [
       hashOf({ command: ['./login.sh'] }, '/a'),
       hashOf({ command: ['./login.sh'] }, '/b'),
@@ -225,7 +225,7 @@ describe('what a run executes, reads and contacts', () => {
       ...{ HUB: 'https://a.example/h?code=V4LUE,http://localhost/', LOGIN: 'https://b.example:81' },
       key: 'V4LUE',
     };
-    const reach = reachOf(scenario, { reference: (_kind, name) => values[name] });
+    const reach = listReach(scenario, { reference: (_kind, name) => values[name] });
     assert.deepEqual(
       reach.contacts.map(({ host, why, isBeyond }) => [host, why, isBeyond]),
       [
@@ -239,7 +239,7 @@ describe('what a run executes, reads and contacts', () => {
   });
 
   it('takes a host that differs from client to client for any', () => {
-    const at = (url: string) => contactsBeyond(reachOf(read({ identities: { url } }), nothing));
+    const at = (url: string) => contactsBeyond(listReach(read({ identities: { url } }), nothing));
     assert.equal(at('https://{index}/t').length, 1);
     assert.equal(at('http://127.0.0.1:8{index}/t').length, 1);
     assert.equal(at('http://127.0.0.1/{index}?u={index}').length, 0);
@@ -258,7 +258,7 @@ describe('what a run executes, reads and contacts', () => {
     const long = linesOf(read({ identities: { command: ['x', 'y'.repeat(9000)] } }));
     assert.match(long, /y… \(\+7,002\)/);
     const env = { LD_PRELOAD: './x.so', KEY: 'a ${secret:key}', PATH: 'b c' };
-    const reach = reachOf(read({ identities: { command: ['az'], env } }), nothing);
+    const reach = listReach(read({ identities: { command: ['az'], env } }), nothing);
     assert.match(
       reachLines(reach).join(),
       /command LD_PRELOAD=\.\/x\.so "KEY=a \$\{secret:key\}" "PATH=b c" az, /,

@@ -10,7 +10,7 @@ import { isRecording, refuseReplays } from '../../../src/run/scenarioFile';
 import { english } from '../../../src/base/text';
 import { replayScenario } from '../../../src/record/replay/replayScenario';
 import { openReplays } from '../../../src/run/replays';
-import { loadWords } from '../../../src/run/runWords';
+import { describeLoad } from '../../../src/run/runWords';
 import { MadeRecording } from '../record/analyse/madeRecording';
 
 function scenarioOf(text: string): Scenario {
@@ -50,7 +50,7 @@ describe('replays', () => {
     assert.deepEqual(scenario.entries, [
       { name: 'replay', parameters: { recording: 'chat.recording.jsonl', speed: 2, spread: 2500 } },
     ]);
-    assert.match(loadWords(scenario), /^replay of chat\.recording\.jsonl at 2 × its speed/);
+    assert.match(describeLoad(scenario), /^replay of chat\.recording\.jsonl at 2 × its speed/);
   });
 
   it('become a scenario with a reference in place of a key in the path of the hub', async () => {

@@ -3,10 +3,10 @@ import type { Scenario } from '../../../src/scenario/scenario';
 import { parseScenario } from '../../../src/scenario/parseScenario';
 import {
   loadNumbers,
-  howWords,
-  loadWords,
-  marksOf,
-  loadNumbersWords,
+  describeHow,
+  describeLoad,
+  describeUnusual,
+  formatLoadNumbers,
 } from '../../../src/run/runWords';
 import { sampleScenario } from '../results/sampleResult';
 import { scenarioEstimate } from '../../../src/capacity/estimate';
@@ -19,7 +19,7 @@ describe('loadWords', () => {
         'scenario: { name: sendToGroup, parameters: { groupCount: 4, groupsPerConnection: 2 } }\n',
     );
     assert.ok(scenario);
-    assert.match(loadWords(scenario), /groups of 10,/);
+    assert.match(describeLoad(scenario), /groups of 10,/);
   });
 
   it('counts every call of a session, as often as it makes it', () => {
@@ -28,14 +28,14 @@ describe('loadWords', () => {
       const { scenario } = parseScenario(
         `scenario: { name: session, parameters: { sessionInterval: 9s, steps: [${steps}] } }`,
       );
-      return loadWords(scenario!);
+      return describeLoad(scenario!);
     };
     assert.match(words(`${call}, { repeat: 4, steps: [${call}, ${call}] }`), /, 9 calls every 9 s/);
     assert.match(words(call), /, 1 call every 9 s/);
   });
 
   it('says how often the steps are run', () => {
-    const words = loadWords({ ...sampleScenario, repeat: 5 });
+    const words = describeLoad({ ...sampleScenario, repeat: 5 });
     assert.match(words, /1,900 connections in 3 steps, repeated 5 times$/);
     const once = loadNumbers(sampleScenario).durationS;
     const ramp = sampleScenario.connections / sampleScenario.arrivingRate;
@@ -49,7 +49,7 @@ describe('loadWords', () => {
     const [entry] = scenario.entries;
     const entries = Array.from({ length: 10_000 }, () => entry!);
     const hostile = { ...scenario, entries, connections: 1e308, baseSending: 1, step: 1e-300 };
-    const words = loadWords(hostile);
+    const words = describeLoad(hostile);
     assert.match(words, / \+ 9,990 more, .* in 10,000 steps$/);
     assert.ok(words.length < 1500, `${words.length} characters`);
   });
@@ -57,42 +57,49 @@ describe('loadWords', () => {
 
 describe('howWords', () => {
   it('says nothing of the usual way, however the dialect was found', () => {
-    assert.equal(howWords(sampleScenario), '');
-    assert.equal(howWords(sampleScenario, 'recordLatency'), '');
+    assert.equal(describeHow(sampleScenario), '');
+    assert.equal(describeHow(sampleScenario, 'recordLatency'), '');
   });
 
   it('names each way that differs, and the dialect that was spoken before the one written', () => {
     const closed = { ...sampleScenario, transport: 'ServerSentEvents', pacing: 'closed' } as const;
-    assert.equal(howWords(closed), 'over ServerSentEvents, closed pacing');
+    assert.equal(describeHow(closed), 'over ServerSentEvents, closed pacing');
     const written = { ...sampleScenario, dialect: 'measure' } as const;
-    assert.equal(howWords(written), 'dialect measure');
-    assert.equal(howWords(written, 'recordLatency'), '');
+    assert.equal(describeHow(written), 'dialect measure');
+    assert.equal(describeHow(written, 'recordLatency'), '');
     const packed = { ...sampleScenario, protocol: 'messagepack' } as const;
-    assert.equal(howWords(packed), 'messagepack');
-    assert.equal(howWords({ ...packed, connectionType: 'AspNet' }), '', 'it is JSON all the same');
+    assert.equal(describeHow(packed), 'messagepack');
+    assert.equal(
+      describeHow({ ...packed, connectionType: 'AspNet' }),
+      '',
+      'it is JSON all the same',
+    );
   });
 
   it('comes after what has answered, where that was no service', () => {
     const closed = { ...sampleScenario, pacing: 'closed' } as const;
     const url = { kind: 'hubUrl', emulated: true } as const;
-    assert.equal(marksOf({ ...sampleScenario, service: 'hub' }, { kind: 'hubUrl' }), '');
+    assert.equal(describeUnusual({ ...sampleScenario, service: 'hub' }, { kind: 'hubUrl' }), '');
     assert.equal(
-      marksOf({ ...closed, service: 'hub' }, url),
+      describeUnusual({ ...closed, service: 'hub' }, url),
       'against the embedded hub, closed pacing',
     );
     assert.equal(
-      marksOf({ ...closed, service: 'signalr' }, url),
+      describeUnusual({ ...closed, service: 'signalr' }, url),
       'against an emulator, closed pacing',
     );
     const text = { ...url, kind: 'connectionString' };
-    assert.equal(marksOf({ ...sampleScenario, service: 'hub' }, text), 'against an emulator');
+    assert.equal(
+      describeUnusual({ ...sampleScenario, service: 'hub' }, text),
+      'against an emulator',
+    );
     const named = { ...sampleScenario, driver: 'emulator' } as unknown as Scenario;
-    assert.equal(marksOf(named, {}), '', 'nothing of the file is believed');
+    assert.equal(describeUnusual(named, {}), '', 'nothing of the file is believed');
   });
 
   it('repeats nothing of a file that it does not know', () => {
     const hostile = { transport: { toString: 1 }, protocol: '\u001b[2J', driver: 'toString' };
-    assert.equal(howWords(hostile as unknown as Scenario), '');
+    assert.equal(describeHow(hostile as unknown as Scenario), '');
   });
 });
 
@@ -163,7 +170,7 @@ describe('the numbers that are asked about before a run', () => {
     );
     const exact = 20 * join! + 550 * (send! + 4096) + 10 * (history! + 8192);
     assert.ok(Math.abs(bytesPerSecond - exact) / exact < 0.02, `${bytesPerSecond}, ${exact}`);
-    assert.match(loadNumbersWords(loadNumbers(session)), /510 msg\/s out \(2\.3 MB\/s\)/);
+    assert.match(formatLoadNumbers(loadNumbers(session)), /510 msg\/s out \(2\.3 MB\/s\)/);
     const [entry] = session.entries;
     const { steps, ...more } = entry!.parameters;
     const replay = { ...session, entries: [{ name: 'replay', parameters: more }] };
@@ -180,7 +187,7 @@ describe('the numbers that are asked about before a run', () => {
   it('say MB as the estimate does', () => {
     const scenario = scenarioOf('sendToGroup', 'groupCount: 20, messageSize: 2KB');
     // 200 in and 2,000 out of 2,048 bytes.
-    assert.match(loadNumbersWords(loadNumbers(scenario)), /2,000 msg\/s out \(4\.4 MB\/s\)/);
+    assert.match(formatLoadNumbers(loadNumbers(scenario)), /2,000 msg\/s out \(4\.4 MB\/s\)/);
     const found = scenarioEstimate(scenario);
     assert.ok('estimate' in found);
     assert.match(found.estimate.formula.join(), /2,000 msg\/s × 2 KB = 4 MB\/s/);

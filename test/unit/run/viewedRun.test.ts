@@ -5,7 +5,7 @@ import path from 'node:path';
 import { ExpectedError } from '../../../src/base/expectedError';
 import { english } from '../../../src/base/text';
 import { BusError } from '../../../src/agents/bus/bus';
-import { subjectsOf } from '../../../src/agents/messages';
+import { runSubjects } from '../../../src/agents/messages';
 import { RunPublisher } from '../../../src/agents/view/viewRun';
 import type { Snapshot } from '../../../src/measure/snapshot';
 import { parseScenario } from '../../../src/scenario/parseScenario';
@@ -27,7 +27,7 @@ describe('a run that is seen and kept here', () => {
   beforeEach(() => {
     bus = new MemoryBus();
     directory = mkdtempSync(path.join(tmpdir(), 'signalr-bench-viewed-'));
-    publisher = new RunPublisher(bus.link(), subjectsOf('r1'));
+    publisher = new RunPublisher(bus.link(), runSubjects('r1'));
     [begun, said, shown] = [[], [], []];
   });
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { ownParts } from '../../../../src/agents/agent/ownParts';
+import { createAgentParts } from '../../../../src/agents/agent/ownParts';
 import type { RunOrder } from '../../../../src/agents/messages';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { openTarget } from '../../../../src/targets/openTarget';
@@ -38,7 +38,7 @@ async function opened(
   const own = config.startsWith('target:') ? text.replace(/ {2}target: https:.*\n/, '') : text;
   const { scenario } = parseScenario(own);
   assert.ok(scenario, own);
-  const parts = ownParts({
+  const parts = createAgentParts({
     ...{ parse: () => Promise.resolve(scenario), openTarget, workerScript: '', serverScript: '' },
     environment: (name) => environment[name],
     limits: { env, targets },

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { seededRandom, type Random } from '../../../../src/base/random';
 import { AgentHosts } from '../../../../src/agents/coordinate/agentHosts';
 import {
-  encode,
+  encodeMessage,
   type Member,
   readBeat,
   readFact,
   type RunOrder,
-  subjectsOf,
+  runSubjects,
 } from '../../../../src/agents/messages';
 import {
   LifeCounts,
@@ -24,7 +24,7 @@ import { until } from '../../../fakes/until';
 import { MemoryBus } from '../memoryBus';
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const subjects = subjectsOf('r1');
+const subjects = runSubjects('r1');
 const order = { type: 'run', workersEach: 1, runId: 7 } as unknown as RunOrder;
 
 /** With whatever a sample may have. */
@@ -58,7 +58,7 @@ function wholeSample(worker: number): WorkerSample {
 
 /** The second of its agent, after `ready`. */
 const factOf = (epoch: string, worker: number, said: FromWorker, number = 2): string =>
-  encode({ epoch, number, open: 1, cpuUs: 1, said: { worker, fact: said } });
+  encodeMessage({ epoch, number, open: 1, cpuUs: 1, said: { worker, fact: said } });
 
 const sampled = (worker: number): FromWorker => ({
   ...{ type: 'sampled', due: true, flush: 1 },
@@ -226,9 +226,9 @@ describe(`facts of agents that nobody can read (SEED=${seed})`, () => {
   it('stand beside what is none of them', () => {
     const forged = { epoch: 'e0', number: 2, open: 1, cpuUs: 1 };
     for (const other of [{ failed: 'no' }, { leaving: 'no' }, { final: true }]) {
-      assert.ok(readFact(encode({ ...forged, said: other })));
+      assert.ok(readFact(encodeMessage({ ...forged, said: other })));
       const said = { worker: 0, fact: { type: 'sampled' }, ...other };
-      assert.equal(readFact(encode({ ...forged, said })), undefined);
+      assert.equal(readFact(encodeMessage({ ...forged, said })), undefined);
     }
   });
 

@@ -3,14 +3,19 @@ import { ExpectedError } from '../../../../src/base/expectedError';
 import {
   gatherAgents,
   type Gathering,
-  waitingAgents,
+  listWaitingAgents,
 } from '../../../../src/agents/coordinate/gatherAgents';
-import { encode, readMember, subjectsOf, joinSubject } from '../../../../src/agents/messages';
+import {
+  encodeMessage,
+  readMember,
+  runSubjects,
+  joinSubject,
+} from '../../../../src/agents/messages';
 import { MemoryBus } from '../memoryBus';
 
-const subjects = subjectsOf('r1');
+const subjects = runSubjects('r1');
 const memberOf = (epoch: string, host = epoch): string =>
-  encode({ epoch, host, cores: 1, fileDescriptors: null, localPorts: null });
+  encodeMessage({ epoch, host, cores: 1, fileDescriptors: null, localPorts: null });
 
 describe('places of a run', () => {
   /** Who is there, by what is on the bus; all are alive. */
@@ -29,7 +34,7 @@ describe('places of a run', () => {
     for (const [at, [place, epoch]] of claims.entries()) {
       await link.append(`${subjects.members}.${place}`, memberOf(epoch), `${at}`);
       await new Promise((resolve) => setImmediate(resolve));
-      const beat = encode({ epoch, facts: 0, orders: 0, clockErrorUs: 0 });
+      const beat = encodeMessage({ epoch, facts: 0, orders: 0, clockErrorUs: 0 });
       link.say(`${subjects.beats}.${place}`, beat);
     }
     return { members: await gathering, counts };
@@ -73,7 +78,7 @@ describe('places of a run', () => {
 
   it('are named by what may stand in a terminal, a page and a file', () => {
     const { host, node } = readMember(
-      encode({
+      encodeMessage({
         ...JSON.parse(memberOf('a', 'evil\u001b[31mhost')),
         node: `aks-1.pool:${'<'.repeat(90)}`,
       }),
@@ -87,9 +92,9 @@ describe('places of a run', () => {
 describe('agents that wait on a bus', () => {
   it('are known by what they ask for', async () => {
     const bus = new MemoryBus();
-    const looking = waitingAgents(bus.link(), 20);
+    const looking = listWaitingAgents(bus.link(), 20);
     const ask = (subject: string, question: object): void =>
-      bus.say({ subject, value: encode(question) });
+      bus.say({ subject, value: encodeMessage(question) });
     ask(joinSubject, { toolVersion: '0.1.0', id: '1', host: 'b' });
     ask(joinSubject, { toolVersion: '0.1.0', id: '1', host: 'b' });
     ask(`${joinSubject}.r1`, { toolVersion: '0.1.0', id: '2', host: 'a' });

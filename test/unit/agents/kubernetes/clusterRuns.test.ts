@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {
-  busOf,
-  logsOf,
-  removeNamed,
-  runsIn,
+  forwardRunBus,
+  readPodLogs,
+  removeRunById,
+  listRuns,
   removeRun,
   RunInCluster,
-  troublesOf,
+  runPodProblems,
 } from '../../../../src/agents/kubernetes/clusterRuns';
 import { sampleObjects } from './sampleObjects';
 import { ScriptedKubectl } from './scriptedKubectl';
@@ -99,7 +99,7 @@ describe('a run in a cluster', () => {
     const kubectl = new ScriptedKubectl((words) =>
       words.startsWith('get events') ? JSON.stringify({ items }) : undefined,
     );
-    assert.deepEqual(await troublesOf(kubectl, 'r1'), [
+    assert.deepEqual(await runPodProblems(kubectl, 'r1'), [
       'Job signalr-bench-r1-agents gets no pod: forbidden: exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3.',
     ]);
   });
@@ -108,7 +108,7 @@ describe('a run in a cluster', () => {
     const kubectl = new ScriptedKubectl((words) =>
       words.startsWith('get events') ? '{"items":[' : undefined,
     );
-    await assert.rejects(troublesOf(kubectl, 'r1'), {
+    await assert.rejects(runPodProblems(kubectl, 'r1'), {
       code: 'kubectl',
       message: 'kubectl gave an answer that cannot be read.',
     });
@@ -119,7 +119,7 @@ describe('a run in a cluster', () => {
       if (words.startsWith('get events')) throw new ExpectedError('cluster-rights', 'No.');
       return undefined;
     });
-    assert.deepEqual(await troublesOf(kubectl, 'r1'), []);
+    assert.deepEqual(await runPodProblems(kubectl, 'r1'), []);
   });
 
   it('says what is left where it cannot be removed, and how to remove it', async () => {
@@ -145,7 +145,7 @@ const kubectl = (logs = ''): ScriptedKubectl =>
 
 describe('runs of a namespace', () => {
   it('are listed with who takes part, the oldest first', async () => {
-    const runs = await runsIn(kubectl());
+    const runs = await listRuns(kubectl());
     assert.deepEqual(
       runs.map(({ run, since, until, pods }) => [run, since, until, pods.length]),
       [
@@ -178,7 +178,7 @@ describe('runs of a namespace', () => {
     const all = kubectl(
       '[pod/signalr-bench-r1-agents-b2/agents] agent 1 of 2\n[pod/signalr-bench-r1-lead-abcde/lead] run r1\n[pod/signalr-bench-r1-agents-b2/agents] \nerror: container "bus" is waiting to start\n[pod/other/x] not ours\n',
     );
-    assert.deepEqual(await logsOf(all, 'r1', 50), [
+    assert.deepEqual(await readPodLogs(all, 'r1', 50), [
       { name: 'coordinator', lines: ['run r1'] },
       { name: 'bus', lines: [] },
       { name: 'agent a1', lines: [] },
@@ -193,10 +193,12 @@ describe('runs of a namespace', () => {
   it('have the log of one pod by each of its names', async () => {
     for (const name of ['b2', 'agent b2', 'signalr-bench-r1-agents-b2']) {
       const one = kubectl('a\nb\n');
-      assert.deepEqual(await logsOf(one, 'r1', 5, name), [{ name: 'agent b2', lines: ['a', 'b'] }]);
+      assert.deepEqual(await readPodLogs(one, 'r1', 5, name), [
+        { name: 'agent b2', lines: ['a', 'b'] },
+      ]);
       assert.match(one.asked.at(-1)!, /^logs pod\/signalr-bench-r1-agents-b2 --tail=5 /);
     }
-    await assert.rejects(logsOf(kubectl(), 'r1', 5, 'c3'), {
+    await assert.rejects(readPodLogs(kubectl(), 'r1', 5, 'c3'), {
       code: 'agent-missing',
       message: 'Run r1 has no pod c3; it has coordinator, bus, a1, b2.',
     });
@@ -204,12 +206,12 @@ describe('runs of a namespace', () => {
 
   it('are removed by name, and only where they are', async () => {
     const known = kubectl();
-    await removeNamed(known, 'r1');
+    await removeRunById(known, 'r1');
     assert.ok(
       known.asked.some((words) => words.startsWith('delete job/signalr-bench-r1 --cascade')),
     );
     const unknown = kubectl();
-    await assert.rejects(removeNamed(unknown, 'r9'), { code: 'run-missing' });
+    await assert.rejects(removeRunById(unknown, 'r9'), { code: 'run-missing' });
     assert.ok(!unknown.asked.some((words) => words.startsWith('delete')));
   });
 
@@ -219,33 +221,33 @@ describe('runs of a namespace', () => {
         ? Buffer.from('the key').toString('base64')
         : '',
     );
-    const { address, forwarding } = await busOf(found, 'r1');
+    const { address, forwarding } = await forwardRunBus(found, 'r1');
     const url = 'nats://127.0.0.1:4222';
     assert.deepEqual(address, { url, user: 'lead', password: 'the key' });
     forwarding.close();
     assert.equal(found.forwardings, 0);
-    await assert.rejects(busOf(found, 'r9'), { code: 'run-missing' });
-    await assert.rejects(busOf(found, 'A'), { code: 'run-id' });
+    await assert.rejects(forwardRunBus(found, 'r9'), { code: 'run-missing' });
+    await assert.rejects(forwardRunBus(found, 'A'), { code: 'run-id' });
     assert.equal(found.forwardings, 0);
   });
 
   it('are found without the right to read Secrets by whoever knows their key', async () => {
     const found = kubectl();
-    const { address, forwarding } = await busOf(found, 'r1', 'known');
+    const { address, forwarding } = await forwardRunBus(found, 'r1', 'known');
     assert.equal(address.password, 'known');
     assert.ok(
       found.asked.every((words) => !words.includes('secret')),
       found.asked.join('\n'),
     );
     forwarding.close();
-    await assert.rejects(busOf(found, 'r9', 'known'), { code: 'run-missing' });
+    await assert.rejects(forwardRunBus(found, 'r9', 'known'), { code: 'run-missing' });
     assert.equal(found.forwardings, 0);
   });
 
   it('have ids that no selector takes for something else', async () => {
     for (const run of ['a,b', 'A', '', '--all']) {
-      await assert.rejects(removeNamed(kubectl(), run), { code: 'run-id' });
-      await assert.rejects(logsOf(kubectl(), run, 1), { code: 'run-id' });
+      await assert.rejects(removeRunById(kubectl(), run), { code: 'run-id' });
+      await assert.rejects(readPodLogs(kubectl(), run, 1), { code: 'run-id' });
     }
   });
 });

@@ -5,7 +5,7 @@ import { checkBeforeRun, examineCluster } from '../../../../src/agents/kubernete
 import type { ClusterRun } from '../../../../src/agents/kubernetes/manifest';
 import { sampleClusterRun } from './sampleClusterRun';
 import { ScriptedKubectl } from './scriptedKubectl';
-import { quantityOf } from '../../../../src/agents/kubernetes/clusterView';
+import { parseQuantity } from '../../../../src/agents/kubernetes/clusterView';
 
 interface Cluster {
   readonly refused?: readonly string[];
@@ -273,8 +273,8 @@ describe('an amount of Kubernetes', () => {
       ...[['1k', 1000] as const, ['1e3', 1000] as const, ['2E2', 200] as const],
       ...[['1E', 1e18] as const, ['128974848', 128_974_848] as const, ['-1', -1] as const],
     ];
-    for (const [text, amount] of amounts) assert.equal(quantityOf(text), amount, text);
+    for (const [text, amount] of amounts) assert.equal(parseQuantity(text), amount, text);
     for (const text of ['', 'Mi', '1 Gi', '1KB', 'x', undefined])
-      assert.equal(quantityOf(text), undefined);
+      assert.equal(parseQuantity(text), undefined);
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   Kubectl,
-  kubectlTrouble,
+  kubectlError,
   type ClusterWords,
 } from '../../../../src/agents/kubernetes/kubectl';
 import { until } from '../../../fakes/until';
@@ -175,7 +175,7 @@ describe('what kubectl says', () => {
   ];
   for (const [text, code, words] of said)
     it(`has a sentence: ${text.slice(0, 60)}`, () => {
-      const error = kubectlTrouble(['get', 'pods'], text, flagWords);
+      const error = kubectlError(['get', 'pods'], text, flagWords);
       assert.equal(error.code, code);
       assert.match(error.message, words);
     });
@@ -197,7 +197,7 @@ async function advised(words: ClusterWords): Promise<string[]> {
     'Error: current-context is not set',
     'Error from server (NotFound): namespaces "load" not found',
     'Error from server (Forbidden): pods is forbidden: User "x" cannot list resource "pods"',
-  ].map((text) => kubectlTrouble(['get'], text, words).message);
+  ].map((text) => kubectlError(['get'], text, words).message);
   const chosen = findings.filter(({ check }) => check === 'rights' || check === 'images');
   return [...chosen.map(({ text, advice }) => `${text} ${advice ?? ''}`.trim()), ...said];
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Job } from 'kubernetes-types/batch/v1';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1';
-import { troubleOf } from '../../../../src/agents/kubernetes/clusterRuns';
-import { ownedBy, ownerOf, type KubeObject } from '../../../../src/agents/kubernetes/manifest';
+import { podProblems } from '../../../../src/agents/kubernetes/clusterRuns';
+import {
+  ownedObjects,
+  ownerJob,
+  type KubeObject,
+} from '../../../../src/agents/kubernetes/manifest';
 import { sampleClusterRun } from './sampleClusterRun';
 
 const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
@@ -11,8 +15,8 @@ const templateOf = (object: KubeObject): PodTemplateSpec | undefined =>
     : undefined;
 
 describe('what a run leaves in a cluster', () => {
-  const owner = ownerOf(sampleClusterRun);
-  const owned = ownedBy('uid', sampleClusterRun);
+  const owner = ownerJob(sampleClusterRun);
+  const owned = ownedObjects('uid', sampleClusterRun);
 
   it('belongs to one object and has the label of the run', () => {
     assert.equal(owner.metadata?.ownerReferences, undefined);
@@ -109,16 +113,16 @@ describe('what a run leaves in a cluster', () => {
     const metadata = { name: 'p' };
     const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
     assert.deepEqual(
-      troubleOf({
+      podProblems({
         metadata,
         status: { containerStatuses: [{ state: { waiting } } as never] },
       }),
       ['Pod p: ImagePullBackOff, no such image.'],
     );
     const unscheduled = { type: 'PodScheduled', status: 'False', message: 'Insufficient cpu' };
-    assert.deepEqual(troubleOf({ metadata, status: { conditions: [unscheduled] } }), [
+    assert.deepEqual(podProblems({ metadata, status: { conditions: [unscheduled] } }), [
       'Pod p is pending: Insufficient cpu.',
     ]);
-    assert.deepEqual(troubleOf({ metadata, status: { phase: 'Running' } }), []);
+    assert.deepEqual(podProblems({ metadata, status: { phase: 'Running' } }), []);
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { encode, subjectsOf } from '../../../../src/agents/messages';
+import { encodeMessage, runSubjects } from '../../../../src/agents/messages';
 import { watchLead, RunPublisher, viewRun } from '../../../../src/agents/view/viewRun';
 import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, type MemoryLink } from '../memoryBus';
 import { sampleResult } from '../../results/sampleResult';
 
-const subjects = subjectsOf('r1');
+const subjects = runSubjects('r1');
 
 describe('the lead of a run that is looked at', () => {
   let time: VirtualTime;
@@ -25,7 +25,7 @@ describe('the lead of a run that is looked at', () => {
   const pass = (seconds: number): Promise<void> => time.to(time.nowMs + seconds * 1000);
 
   it('is there for as long as it gives signs of life', async () => {
-    const signs = setInterval(() => lead.say(subjects.alive, encode({})), 50_000);
+    const signs = setInterval(() => lead.say(subjects.alive, encodeMessage({})), 50_000);
     const watching = watch();
     await pass(300);
     assert.deepEqual(lost, []);
@@ -64,7 +64,7 @@ describe('the lead of a run that is looked at', () => {
 describe('a run on the bus', () => {
   it('is seen also by who has its end before the run comes to wait for that', async () => {
     const bus = new MemoryBus();
-    const publisher = new RunPublisher(bus.link(), subjectsOf('r1'));
+    const publisher = new RunPublisher(bus.link(), runSubjects('r1'));
     const result = sampleResult();
     publisher.title({ file: 'a.yaml', text: '', startedAt: result.startedAt, url: 'http://a' });
     publisher.result(result);
@@ -81,7 +81,7 @@ describe('a run on the bus', () => {
 
   it('is said to show nothing where nobody publishes it', async () => {
     const link = new MemoryBus().link();
-    await link.openLog(subjectsOf('r1').log);
+    await link.openLog(runSubjects('r1').log);
     let leave: (error: Error) => void = () => undefined;
     const left = new Promise<never>((_resolve, reject) => (leave = reject));
     const viewer = {

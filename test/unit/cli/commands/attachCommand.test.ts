@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
 import { showRun } from '../../../../src/cli/commands/attachCommand';
-import { exitCode, exitCodeOfError } from '../../../../src/cli/exitCode';
-import { subjectsOf } from '../../../../src/agents/messages';
+import { exitCode, exitCodeForError } from '../../../../src/cli/exitCode';
+import { runSubjects } from '../../../../src/agents/messages';
 import { RunPublisher } from '../../../../src/agents/view/viewRun';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { VirtualTime } from '../../../fakes/virtualTime';
@@ -26,7 +26,7 @@ describe('a run whose lead dies while it is looked at', () => {
 
   it('ends as one that lost a part, and what was seen of it can be shown and exported', async () => {
     const bus = new MemoryBus();
-    const publisher = new RunPublisher(bus.link(), subjectsOf('r1'));
+    const publisher = new RunPublisher(bus.link(), runSubjects('r1'));
     publisher.title({
       ...{ file: 'a.yaml', text, url: 'http://a.example/hub' },
       startedAt: '2026-11-21T14:02:11.000Z',
@@ -49,7 +49,7 @@ describe('a run whose lead dies while it is looked at', () => {
       time.restore();
     }
     assert.ok(error instanceof ExpectedError);
-    assert.deepEqual([error.code, exitCodeOfError(error)], ['run-lost', exitCode.agentLost]);
+    assert.deepEqual([error.code, exitCodeForError(error)], ['run-lost', exitCode.agentLost]);
     const [name] = readdirSync(path.join(at.folder, 'seen'));
     const kept = `What was seen of the run is kept in ${path.join('seen', name!)}.\n`;
     assert.ok(io.err().endsWith(kept), io.err());

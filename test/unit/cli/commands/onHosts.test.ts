@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { untilSeen } from '../../../../src/cli/commands/onHosts';
+import { waitUntilEndSeen } from '../../../../src/cli/commands/onHosts';
 import type { EndingSignal } from '../../../../src/cli/exitCode';
 import { buildRunPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
@@ -24,19 +24,19 @@ describe('the end of a run on the bus', () => {
   it('is there until somebody has seen it, or nobody has for long', async () => {
     for (const first of [undefined, 'SIGINT'] as const)
       for (const wasSeen of [true, false])
-        assert.equal(await untilSeen(publisher(wasSeen), signals(first)), undefined);
+        assert.equal(await waitUntilEndSeen(publisher(wasSeen), signals(first)), undefined);
     assert.deepEqual(asked, [undefined, undefined, undefined, undefined]);
   });
 
   it('is left on the bus where the machine is taken away and nobody looks', async () => {
-    assert.equal(await untilSeen(publisher(false), signals('SIGTERM')), 'SIGTERM');
-    assert.equal(await untilSeen(publisher(true), signals('SIGTERM')), undefined);
+    assert.equal(await waitUntilEndSeen(publisher(false), signals('SIGTERM')), 'SIGTERM');
+    assert.equal(await waitUntilEndSeen(publisher(true), signals('SIGTERM')), undefined);
     assert.deepEqual(asked, [10_000, 10_000]);
   });
 
   it('is not waited for when one more signal comes', async () => {
     const next = (): Promise<EndingSignal> => Promise.resolve('SIGTERM');
-    const left = await untilSeen({ seen: never }, { signal: () => undefined, next });
+    const left = await waitUntilEndSeen({ seen: never }, { signal: () => undefined, next });
     assert.equal(left, 'SIGTERM');
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { placeProblems, problemText } from '../../../../src/cli/scenarioOf';
+import { locateProblems, formatProblem } from '../../../../src/cli/scenarioOf';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 const linesOf = (text: string, set: Record<string, string> = {}): string[] => {
   const overrides = Object.entries(set).map(([path, value]) => ({ path, value }));
-  return placeProblems('a.yaml', text, parseScenario(text, { overrides }).problems).map(
-    problemText,
+  return locateProblems('a.yaml', text, parseScenario(text, { overrides }).problems).map(
+    formatProblem,
   );
 };
 

@@ -16,7 +16,7 @@ import {
 import type { Ending } from '../../../../src/measure/summary';
 import { addReasonPlaces } from '../../../../src/results/readResult';
 import { searchEnds, searchKinds } from '../../../../src/base/searchSummary';
-import { loadWords } from '../../../../src/run/runWords';
+import { describeLoad } from '../../../../src/run/runWords';
 import { searchSample } from '../../../fakes/searchSample';
 import { sampleResult, sampleScenario, sampleStep } from '../../results/sampleResult';
 
@@ -127,7 +127,7 @@ describe('what is said of runs', () => {
           const said: Words[] = [headline.lead, headline.rest ?? ''];
           for (const words of said) assertChinese(say(words, chinese));
         }
-    assertChinese(loadWords(sampleScenario, chinese));
+    assertChinese(describeLoad(sampleScenario, chinese));
   });
 
   it('is in two sentences for who shows them apart', () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { agentColumns } from '../../../../src/measure/show/agentTable';
 import type { AgentSummary } from '../../../../src/measure/summary';
 import {
-  knownMetrics,
+  listAllMetrics,
   LiveNumbers,
-  metricsOf,
-  openMetrics,
+  createRunMetrics,
+  formatOpenMetrics,
 } from '../../../../src/run/export/runMetrics';
 import { stepsCsv } from '../../../../src/run/export/stepsCsv';
 import { sampleAgents, sampleResult, sampleSnapshot } from '../../results/sampleResult';
@@ -51,9 +51,9 @@ describe('agents in reports', () => {
     const agents = sampleAgents.map((agent) => ({ ...agent, status: 'silent' as const }));
     live.update({ ...sampleSnapshot(1), agents });
     live.update(sampleSnapshot(2));
-    const text = openMetrics(metricsOf(live.numbers));
+    const text = formatOpenMetrics(createRunMetrics(live.numbers));
     assert.equal(text.match(/^signalr_bench_agent_state\{.*="silent"\} 1$/gm)?.length, 3);
-    const names = knownMetrics().map(({ name }) => name);
+    const names = listAllMetrics().map(({ name }) => name);
     for (const { metric } of agentColumns) assert.ok(names.includes(`agent.${metric}`), metric);
   });
 });

@@ -6,7 +6,7 @@ import HistogramLogReader, { listTags } from 'hdr-histogram-js/dist/HistogramLog
 import { validateXML } from 'xmllint-wasm';
 import type { ErrorCounts } from '../../../../src/base/errorClass';
 import { latencyWords, formatCount, formatLatencyUs } from '../../../../src/base/units';
-import { exported, exporters } from '../../../../src/run/export/exporters';
+import { exportRun, exporters } from '../../../../src/run/export/exporters';
 import type { Snapshot } from '../../../../src/measure/snapshot';
 import type { Result } from '../../../../src/results/result';
 import {
@@ -53,7 +53,7 @@ async function inFormat(
   snapshots: readonly Snapshot[] = [],
 ): Promise<string> {
   const run = { kind: 'result', path: '/nowhere', result } as const;
-  const text = await exported(run, format, () => Promise.resolve(snapshots));
+  const text = await exportRun(run, format, () => Promise.resolve(snapshots));
   if (format === 'junit') documents.push(text);
   return text;
 }

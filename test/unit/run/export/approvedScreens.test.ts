@@ -10,7 +10,7 @@ import { compareResults } from '../../../../src/results/compare/compareResults';
 import type { Result } from '../../../../src/results/result';
 import { htmlReport, interruptedHtml } from '../../../../src/run/export/htmlReport';
 import { interruptedJunit, junitReport } from '../../../../src/run/export/junitReport';
-import { openMetricsOf } from '../../../../src/run/export/runMetrics';
+import { resultAsOpenMetrics } from '../../../../src/run/export/runMetrics';
 import { stepsCsv } from '../../../../src/run/export/stepsCsv';
 import { interruptedMarkdown, summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { searchSample } from '../../../fakes/searchSample';
@@ -195,7 +195,7 @@ describe('what is shown of a run', () => {
             ...(ofPrograms.includes(name) && {
               csv: stepsCsv(result),
               xml: junitReport(result),
-              'metrics.txt': openMetricsOf(result),
+              'metrics.txt': resultAsOpenMetrics(result),
             }),
           };
         },

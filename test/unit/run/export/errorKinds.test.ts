@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ErrorCounts } from '../../../../src/base/errorClass';
 import { finalScreen } from '../../../../src/cli/views/finalScreen';
-import { exported, exporters } from '../../../../src/run/export/exporters';
+import { exportRun, exporters } from '../../../../src/run/export/exporters';
 import { recordedResult } from './recordedResult';
 
 describe('reports of a result from elsewhere', () => {
@@ -28,7 +28,7 @@ describe('reports of a result from elsewhere', () => {
         found.set(
           name,
           (
-            await exported({ kind: 'result', path: '/nowhere', result: many }, name, () =>
+            await exportRun({ kind: 'result', path: '/nowhere', result: many }, name, () =>
               Promise.resolve([]),
             )
           ).length,

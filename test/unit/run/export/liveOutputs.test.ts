@@ -3,7 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { openLiveOutputs, metricsUrl } from '../../../../src/run/export/liveOutputs';
-import { metricsOf, numbersOfResult } from '../../../../src/run/export/runMetrics';
+import { createRunMetrics, resultNumbers } from '../../../../src/run/export/runMetrics';
 import { sampleScenario, sampleSnapshot } from '../../results/sampleResult';
 import { recordedResult } from './recordedResult';
 
@@ -168,7 +168,7 @@ describe('metrics pushed by OTLP', () => {
     const { attributes } = pushed!.resource;
     assert.deepEqual(labelsOf({ attributes }), { 'service.name': 'signalr-bench' });
     const metrics = pushed!.scopeMetrics.flatMap((scope) => scope.metrics);
-    const expected = metricsOf(numbersOfResult(recordedResult()));
+    const expected = createRunMetrics(resultNumbers(recordedResult()));
     assert.deepEqual(
       metrics.map(({ name }) => name),
       expected.map(({ name }) => `signalr_bench.${name}`),

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { summarizeObserved } from '../../../../src/measure/observed';
 import { verdictSentence } from '../../../../src/measure/show/verdictSentence';
 import { htmlReport } from '../../../../src/run/export/htmlReport';
-import { LiveNumbers, metricsOf, openMetrics } from '../../../../src/run/export/runMetrics';
+import {
+  LiveNumbers,
+  createRunMetrics,
+  formatOpenMetrics,
+} from '../../../../src/run/export/runMetrics';
 import { summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { observedResult, observedSnapshots, sampleResult } from '../../results/sampleResult';
 
@@ -52,7 +56,9 @@ describe('what was seen of the server in what is shown', () => {
     const live = new LiveNumbers();
     for (const snapshot of observedSnapshots(1, 13)) live.update(snapshot);
     assert.ok(
-      openMetrics(metricsOf(live.numbers)).includes('signalr_bench_observed{series="queue"} 50\n'),
+      formatOpenMetrics(createRunMetrics(live.numbers)).includes(
+        'signalr_bench_observed{series="queue"} 50\n',
+      ),
     );
   });
 });

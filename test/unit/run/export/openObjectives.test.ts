@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { exported } from '../../../../src/run/export/exporters';
+import { exportRun } from '../../../../src/run/export/exporters';
 import { sampleResult } from '../../results/sampleResult';
 
 describe('JUnit of what is left open', () => {
@@ -14,7 +14,7 @@ describe('JUnit of what is left open', () => {
     const open = { ...first!, verdict: { status, reasons, checks } };
     const result = sampleResult({ steps: [open] });
     const run = { kind: 'result', path: '/nowhere', result } as const;
-    const xml = await exported(run, 'junit', () => Promise.resolve([]));
+    const xml = await exportRun(run, 'junit', () => Promise.resolve([]));
     const [, step = ''] = /<testsuite [^>]*step 1"[^>]*>([^]*?)<\/testsuite>/.exec(xml) ?? [];
     return step;
   };

@@ -13,7 +13,11 @@ import {
   sessionStep,
 } from '../../results/sampleResult';
 import { measuredStep } from '../../../fakes/measuredStep';
-import { LiveNumbers, metricsOf, openMetrics } from '../../../../src/run/export/runMetrics';
+import {
+  LiveNumbers,
+  createRunMetrics,
+  formatOpenMetrics,
+} from '../../../../src/run/export/runMetrics';
 
 const mix = sampleResult({ steps: [sessionMix(1)] });
 const { step: progress = assert.fail() } = sampleSnapshot(80, 1);
@@ -26,7 +30,7 @@ describe('sessions in what is exported', () => {
       step: { ...progress, ...sessionProgress(1, sessionMix) },
     });
     assert.match(
-      openMetrics(metricsOf(live.numbers)),
+      formatOpenMetrics(createRunMetrics(live.numbers)),
       /sessions_total\{step="1",use_case="session 2",state="broken_off"\} 28\n/,
     );
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { markdownText } from '../../../../src/run/export/plainText';
+import { escapeMarkdown } from '../../../../src/run/export/plainText';
 import { interruptedMarkdown, summaryMarkdown } from '../../../../src/run/export/summaryMarkdown';
 import { searchSample } from '../../../fakes/searchSample';
 import { sampleResult, unusualResult } from '../../results/sampleResult';
@@ -57,7 +57,7 @@ describe('summaryMarkdown', () => {
     const alive = /[@#](?!\u200b)|!\d|GH-\d|:\/\/|www\.|\$|(?<!\\)[`[\]<>|]/i;
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...parts, ...more, ' ', 'a', '\n')), (texts) => {
-        const line = markdownText(texts.join(''));
+        const line = escapeMarkdown(texts.join(''));
         const shown = line.replace(/\\\\|&(?:amp|#36);/g, '').replaceAll('&#8203;', '\u200b');
         assert.doesNotMatch(shown, alive, line);
         // References to characters are ours alone.

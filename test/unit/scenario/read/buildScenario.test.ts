@@ -3,7 +3,7 @@ import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { buildPlan } from '../../../../src/plan/buildPlan';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { peakSenders, meanShareOfPeak, stagesDurationMs } from '../../../../src/scenario/steps';
-import { loadWords } from '../../../../src/run/runWords';
+import { describeLoad } from '../../../../src/run/runWords';
 import { testProblems, brief, messageOf, scenarioOf, withConfig } from '../parsed';
 import { scenarioSchema } from '../../../../src/scenario/keys/schema';
 import { redactScenario } from '../../../../src/results/completeResult';
@@ -35,7 +35,7 @@ describe('stages of a file', () => {
       [plan.steps[0]!.senders, plan.steps[0]!.stages, plan.steps[0]!.measureMs],
       [500, scenario.stages, 100_000],
     );
-    assert.match(loadWords(scenario), /1,000 connections in 2 stages of up to 500 senders$/);
+    assert.match(describeLoad(scenario), /1,000 connections in 2 stages of up to 500 senders$/);
   });
 
   it('begin with baseSending where that is written, and are warmed up then', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
-import { loadWords } from '../../../../src/run/runWords';
+import { describeLoad } from '../../../../src/run/runWords';
 import { payloadOf } from '../../../../src/usecases/useCase';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
@@ -25,7 +25,7 @@ describe('payload keys', () => {
       load.input.assumptions!.join(' '),
       /Payloads differ in size: each size counts, and is billed, by its share/,
     );
-    assert.match(loadWords(scenario!), /^echo, 1KB-4KB \(mean 2\.5 KB\) each second/);
+    assert.match(describeLoad(scenario!), /^echo, 1KB-4KB \(mean 2\.5 KB\) each second/);
   });
 
   it('say what is wrong with them', () => {
