@@ -25,9 +25,8 @@ export function formatFigure(value: number): string {
   return formatCount(rounded, decimals);
 }
 
-export function formatCounted(count: number, noun: string): string {
-  return `${formatFigure(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
+export const formatCounted = (count: number, noun: string): string =>
+  `${formatFigure(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const mostNamed = 5;
 
@@ -43,9 +42,7 @@ export function formatUtilisation(share: number): string {
   return nearlyFull ? `${Number((share * 100).toFixed(2))} %` : formatShare(share);
 }
 
-export function formatUnit(unit: number): string {
-  return `Unit ${formatCount(unit)}`;
-}
+export const formatUnit = (unit: number): string => `Unit ${formatCount(unit)}`;
 
 /** As the guides print them: 1 KB is 1,024 bytes and 1 MB is 1,000 KB. */
 export function formatBandwidth(bytesPerSecond: number): string {

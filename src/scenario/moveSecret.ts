@@ -19,7 +19,9 @@ interface SecretMove extends TextChange {
 /** Undefined where a reference would change the meaning. */
 export function moveSecret(text: string, at: TextRange, name: string): SecretMove | undefined {
   const before = parseScenario(text);
-  const problem = before.problems.find((one) => isSecret(one) && sameRange(one, at));
+  const problem = before.problems.find(
+    (one) => one.code === secretInFileCode && sameRange(one, at),
+  );
   const found = problem && secretAt(text, at);
   if (problem === undefined || found === undefined) return undefined;
   const reference = `\${secret:${name}}`;
@@ -76,7 +78,6 @@ function valueAt(text: string, at: TextRange): string | undefined {
   return scalar && scalarText(scalar);
 }
 
-const isSecret = ({ code }: Problem): boolean => code === secretInFileCode;
 const sameRange = (a: TextRange, b: TextRange): boolean =>
   a.offset === b.offset && a.length === b.length;
 

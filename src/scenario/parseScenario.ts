@@ -88,7 +88,7 @@ function check(file: ScenarioFile): void {
   checkSubprotocol(file);
   checkService(file);
   checkRows(file);
-  for (const read of file.entries.filter(({ isKnown: named }) => named)) {
+  for (const read of file.entries.filter(({ isKnown }) => isKnown)) {
     checkGroups(file, read);
     checkOwnMethod(file, read);
     checkSession(file, read);

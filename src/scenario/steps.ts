@@ -202,7 +202,8 @@ export function scenarioAtSearchValue(scenario: Scenario, value: number): Scenar
     case 'connections': {
       // If all connections send, they all do at any value.
       const all = senders >= rest.connections;
-      const entries = oneStep.entries.map((entry) => withGroups(entry, value));
+      const groups = (count: number): number => Math.min(count, value);
+      const entries = withParameter(oneStep.entries, 'groupCount', groups);
       const baseSending = all ? value : Math.min(value, senders);
       return { ...oneStep, entries, connections: value, baseSending };
     }
@@ -231,10 +232,6 @@ export function scenarioAtSearchValue(scenario: Scenario, value: number): Scenar
 function withShare(entry: ScenarioEntry, senders: number): ScenarioEntry {
   if (entry.senders?.kind !== 'count' || senders === 0) return entry;
   return { ...entry, senders: { kind: 'share', share: entry.senders.count / senders } };
-}
-
-function withGroups(entry: ScenarioEntry, connections: number): ScenarioEntry {
-  return withParameter([entry], 'groupCount', (count) => Math.min(count, connections))[0]!;
 }
 
 const withParameter = (

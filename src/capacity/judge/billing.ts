@@ -55,9 +55,8 @@ function meanCount(
 }
 
 /** Messages of clients leave the service once more, to an app server or event handler. */
-function toApplication(product: Product, { kind, inMessages }: ServiceLoad): number {
-  return guides[product].toApplication.includes(kind) ? inMessages : 0;
-}
+const toApplication = (product: Product, { kind, inMessages }: ServiceLoad): number =>
+  guides[product].toApplication.includes(kind) ? inMessages : 0;
 
 type Sized = Pick<Scenario, 'unit' | 'sku'>;
 

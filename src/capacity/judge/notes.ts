@@ -123,9 +123,7 @@ const warnings: readonly Warning[] = [
   },
 ];
 
-function sizeOrNone(unit: number | null): string {
-  return unit === null ? 'no size' : formatUnit(unit);
-}
+const sizeOrNone = (unit: number | null): string => (unit === null ? 'no size' : formatUnit(unit));
 
 function cautionNotes({ demand, sizes, fill }: Found): string[] {
   const { unit } = sizes;

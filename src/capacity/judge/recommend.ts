@@ -150,24 +150,21 @@ function outboundOf(useCases: readonly MeasuredTraffic[]): Recommendation['outbo
 
 function headlineOf(
   { unit, binding }: Estimate,
-  run: Required<Pick<MeasuredLoad, 'step' | 'stepStatus' | 'carried'>>,
+  { step, stepStatus, carried }: Required<Pick<MeasuredLoad, 'step' | 'stepStatus' | 'carried'>>,
 ): string {
-  const step = formatFigure(run.step);
-  if (run.stepStatus === 'pass')
-    return `${unit === null ? 'No size of this guide fits' : formatUnit(unit)}: ${binding.text}`;
-  const needed =
-    unit === null
-      ? 'no size of the published tables is enough'
-      : `the published tables ask for ${formatUnit(unit)}`;
-  const its = run.carried === null ? 'its traffic' : `the traffic of step ${step}`;
-  return `${notCarriedWords(run)} For ${its} ${needed}: ${binding.text}`;
-}
-
-function notCarriedWords({ step, carried }: { step: number; carried: Carried | null }): string {
+  const size = unit === null ? undefined : formatUnit(unit);
+  if (stepStatus === 'pass') return `${size ?? 'No size of this guide fits'}: ${binding.text}`;
   const failed = `Step ${formatFigure(step)} failed`;
-  if (carried === null) return step === 1 ? `${failed}.` : `${failed}, and none before it passed.`;
-  const size = carried.unit === null ? 'no size of this guide fits it' : formatUnit(carried.unit);
-  return `${failed}; step ${formatFigure(carried.step)} passed (${size}).`;
+  const before =
+    carried === null
+      ? `${failed}${step === 1 ? '' : ', and none before it passed'}.`
+      : `${failed}; step ${formatFigure(carried.step)} passed (${carried.unit === null ? 'no size of this guide fits it' : formatUnit(carried.unit)}).`;
+  const its = carried === null ? 'its traffic' : `the traffic of step ${formatFigure(step)}`;
+  const needed =
+    size === undefined
+      ? 'no size of the published tables is enough'
+      : `the published tables ask for ${size}`;
+  return `${before} For ${its} ${needed}: ${binding.text}`;
 }
 
 function reasonsOf(
@@ -182,39 +179,30 @@ function reasonsOf(
     const made = madeOf(outMessages, useCases[position]);
     const table = tableNames[load.table];
     const { inEach, answers } = useCases[position] ?? {};
-    const [out, size] = [formatFigure(outMessages), formatBytes(messageBytes)];
-    if (inEach !== 0)
-      return [
-        sentence(
-          '{0} {1} msg/s in and {2} msg/s out{3} of {4}',
-          table,
-          formatFigure(inMessages),
-          out,
-          made,
-          size,
-        ),
-      ];
+    const [into, out] = [formatFigure(inMessages), formatFigure(outMessages)];
+    const size = formatBytes(messageBytes);
+    const both = '{0} {1} msg/s in and {2} msg/s out{3} of {4}';
+    if (inEach !== 0) return [sentence(both, table, into, out, made, size)];
     const text = answers
       ? 'answers (compared with {0}) {1} msg/s out{2} of {3}'
       : 'callbacks (compared with {0}) {1} msg/s out{2} of {3}';
     return [sentence(text, table, out, made, size)];
   });
   const place = [formatFigure(step), formatFigure(connections)];
-  const reasons = [
+  const { source } = binding;
+  const count = estimate.app_servers;
+  const serverConnections = estimate.server_connections_per_app_server;
+  const advice = adviceOf({ count, serverConnections }, stack);
+  return [
     rates.length === 0
       ? sentence('Measured in step {0} with {1} connections: no traffic.', ...place)
       : sentence('Measured in step {0} with {1} connections: {2}.', ...place, joinWords(rates)),
     ...remarks,
+    ...(source
+      ? [sentence('Compared at {0} with {1}.', formatUnit(at_unit), placeOf(source))]
+      : []),
+    ...(advice ? [sentence('{0}.', advice)] : []),
   ];
-  if (binding.source !== undefined)
-    reasons.push(
-      sentence('Compared at {0} with {1}.', formatUnit(at_unit), placeOf(binding.source)),
-    );
-  const count = estimate.app_servers;
-  const serverConnections = estimate.server_connections_per_app_server;
-  const advice = adviceOf({ count, serverConnections }, stack);
-  if (advice !== undefined) reasons.push(sentence('{0}.', advice));
-  return reasons;
 }
 
 function madeOf(outMessages: number, traffic: MeasuredTraffic | undefined): Words {
@@ -274,11 +262,6 @@ interface MeasuredCall extends MeasuredBytes, Pick<MeasuredCounts, 'sent' | 'exp
   readonly entry?: string;
 }
 
-const isOf =
-  (names: readonly string[], { position, calls = [] }: SendingEntry) =>
-  ({ name, entry = names[position] }: MeasuredCall): boolean =>
-    entry === names[position] && calls.includes(name);
-
 function countsOf(
   { entries, calls = [], ...step }: MeasuredStep,
   names: readonly string[],
@@ -288,7 +271,9 @@ function countsOf(
   const { position, calls: own, traffic } = sending;
   const whole = entries?.[position] ?? step;
   if (own === undefined) return whole;
-  const counted = calls.filter(isOf(names, sending));
+  const counted = calls.filter(
+    ({ name, entry = names[position] }) => entry === names[position] && own.includes(name),
+  );
   const sum = (of: (call: MeasuredCall) => number): number =>
     counted.reduce((total, call) => total + of(call), 0);
   const sent = sum((call) => call.sent);

@@ -35,9 +35,8 @@ export function sizesOf({
 }
 
 /** The floor holds for each size, not for their mean. */
-export function effectiveBytes(sizes: readonly PayloadSize[]): number {
-  return weightedMean(sizes, (bytes) => Math.max(bytes, floorBytes));
-}
+export const effectiveBytes = (sizes: readonly PayloadSize[]): number =>
+  weightedMean(sizes, (bytes) => Math.max(bytes, floorBytes));
 
 export function loadRates(
   traffic: Pick<Traffic, 'messageBytes' | 'messageSizes' | 'leaving'>,
@@ -198,6 +197,9 @@ function receiverWords(kind: TrafficKind, receivers: number): string {
 }
 
 /** The estimate needs a use case, here one without senders. */
-export function idleTraffic(product: Product): Traffic {
-  return { kind: guides[product].plainest, senders: 0, intervalS: 1, messageBytes: 2048 };
-}
+export const idleTraffic = (product: Product): Traffic => ({
+  kind: guides[product].plainest,
+  senders: 0,
+  intervalS: 1,
+  messageBytes: 2048,
+});

@@ -81,7 +81,9 @@ export function sessionTraffic(
   const byKind = new Map<SessionKind, Counted[]>();
   for (const [at, { name, step }] of named.entries()) {
     const calls = isOfCall(steps, step) ? 0 : (heardTimes(step) ?? times[at] ?? 0);
-    const counted = { name, step, calls, times: calls * echoesOf(step) };
+    // Each item of a stream is a message.
+    const items = step.kind === 'stream' ? Math.max(1, step.items) : 1;
+    const counted = { name, step, calls, times: calls * items };
     for (const kind of kindsOf(step)) getOrCreate(byKind, kind, () => []).push(counted);
   }
   const intervalS = numberParameter(parameters, 'sessionInterval') / 1000;
@@ -211,9 +213,6 @@ function timesOf(
     }
   });
 }
-
-const echoesOf = (step: CountedStep): number =>
-  step.kind === 'stream' ? Math.max(1, step.items) : 1;
 
 const payloadsOf = (step: CountedStep): readonly PayloadSize[] =>
   sizesOfStep(step).map(({ bytes, weight }) => ({

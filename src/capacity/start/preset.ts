@@ -31,9 +31,8 @@ interface Preset {
 /** By Unit, as in batch runs of the Azure SignalR benchmark (azure-signalr-bench, TestConfigEntity). */
 const arrivingRates = { 1: 200, 2: 250, 5: 300, 10: 400, 20: 500, 50: 800, 100: 1600 };
 
-export function presetUnits(service: PresetChoice['service']): readonly number[] {
-  return offers[service].units.premium;
-}
+export const presetUnits = (service: PresetChoice['service']): readonly number[] =>
+  offers[service].units.premium;
 
 const lastingConnections = 10;
 

@@ -110,9 +110,8 @@ export function limitAt(
   return limit;
 }
 
-export function connectionLimit(edition: PublishedEdition, unit: number): number {
-  return edition.connectionsPerUnit * unit;
-}
+export const connectionLimit = (edition: PublishedEdition, unit: number): number =>
+  edition.connectionsPerUnit * unit;
 
 export function sourceOf(
   edition: PublishedEdition,
@@ -128,13 +127,16 @@ export function sourceOf(
   };
 }
 
-export function connectionSource(edition: PublishedEdition): TableSource {
-  return { ...documentOf(edition), ...edition.connectionsFrom };
-}
+export const connectionSource = (edition: PublishedEdition): TableSource => ({
+  ...documentOf(edition),
+  ...edition.connectionsFrom,
+});
 
-function documentOf(edition: PublishedEdition): Omit<TableSource, 'heading' | 'line'> {
-  return { document: edition.name, title: edition.title, edition: edition.edition };
-}
+const documentOf = (edition: PublishedEdition): Omit<TableSource, 'heading' | 'line'> => ({
+  document: edition.name,
+  title: edition.title,
+  edition: edition.edition,
+});
 
 /** Between a < U < b: max(L(a), U × min(L(a)/a, L(b)/b)). Undefined outside the listed sizes. */
 export function interpolateLimit(
@@ -153,9 +155,8 @@ export function interpolateLimit(
   return Math.max(lowerValue, unit * Math.min(lowerValue / lower, upperValue / upper));
 }
 
-export function inputError(message: string): ExpectedError {
-  return new ExpectedError('estimate-input', message);
-}
+export const inputError = (message: string): ExpectedError =>
+  new ExpectedError('estimate-input', message);
 
 export function checkNumber(
   value: unknown,

@@ -12,7 +12,7 @@ import { needsGroups, smallGroup, suggestedGroups, type ScenarioFile } from '../
 import { checkReply } from '../read/readArguments';
 import type { ReadEntry } from '../read/readEntries';
 import { nodeAt, setKey } from '../text/outline';
-import type { FixDraft, Place } from '../text/scenarioReading';
+import type { FixDraft } from '../text/scenarioReading';
 import { measureProblem } from './notRunnable';
 import {
   audienceOfStep,
@@ -48,19 +48,16 @@ export function checkGroups(file: ScenarioFile, read: ReadEntry): void {
     error('group-count', place, message, String(connections));
     return;
   }
-  if (connections % groups !== 0) reportRest(file, place, groups);
+  if (connections % groups !== 0) {
+    const members = Number((connections / groups).toFixed(1));
+    const [nearest, other] = nearestDivisors(connections, groups);
+    const size = (count: number): string => formatCount(connections / count);
+    const message = `${formatCount(connections)} connections do not divide into ${formatCount(groups)} groups (${formatCount(members, Number.isInteger(members) ? 0 : 1)} members). ${formatCount(nearest)} makes groups of ${size(nearest)}, ${formatCount(other)} groups of ${size(other)}.`;
+    warning('group-count', place, message, String(nearest));
+  }
   if (typeof own !== 'number' || own <= groups) return;
   const message = `A connection cannot join ${formatCount(own)} groups when there are ${formatCount(groups)}: each joins all of them.`;
   warning('group-count', parameters.at('groupsPerConnection', 'groupCount'), message);
-}
-
-function reportRest({ warning, scenario }: ScenarioFile, place: Place, groups: number): void {
-  const { connections } = scenario;
-  const members = Number((connections / groups).toFixed(1));
-  const [nearest, other] = nearestDivisors(connections, groups);
-  const size = (count: number): string => formatCount(connections / count);
-  const message = `${formatCount(connections)} connections do not divide into ${formatCount(groups)} groups (${formatCount(members, Number.isInteger(members) ? 0 : 1)} members). ${formatCount(nearest)} makes groups of ${size(nearest)}, ${formatCount(other)} groups of ${size(other)}.`;
-  warning('group-count', place, message, String(nearest));
 }
 
 /** The divisors of `total` next to `count`, which is none itself; the nearer one first. */
@@ -95,8 +92,7 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
     const fix = insertParameterFix(file, read, 'method', useCase.starting?.['method'] ?? '');
     error('missing-method', read.at(), message, fix);
   }
-  if (streams === undefined) reportNoStream(file, read);
-  else checkOwnStream(file, read, streams);
+  checkOwnStream(file, read, streams);
   const placeholders = placeholdersIn(parseArguments(call.arguments));
   const inItems = placeholdersIn(parseArguments(streams?.own?.items ?? '[]'));
   for (const name of ['receiver', 'group']) {
@@ -107,35 +103,36 @@ export function checkOwnMethod(file: ScenarioFile, read: ReadEntry): void {
   checkReply(file, parameters, placeholders, false);
 }
 
-function checkOwnStream(file: ScenarioFile, read: ReadEntry, { direction }: StreamShape): void {
-  const { parameters } = read;
-  const isDownload = direction === 'download';
-  if (!parameters.written.has('streamingItemCount')) {
-    const message = isDownload
-      ? 'reply: stream needs the parameter streamingItemCount: how many items the method makes for one call.'
-      : 'streamingItems need the parameter streamingItemCount: how many items go up in one stream.';
-    const place = parameters.at(isDownload ? 'reply' : 'streamingItems');
-    const fix = insertParameterFix(file, read, 'streamingItemCount', '10');
-    file.error('missing-item-count', place, message, fix);
-  }
-  const message =
-    'streamingItemSize means nothing beside streamingItems, whose size is counted. Remove it.';
-  if (!isDownload) file.warning('other-reply', parameters.at('streamingItemSize'), message);
-}
-
-function reportNoStream({ error, warning }: ScenarioFile, { entry, parameters }: ReadEntry): void {
+function checkOwnStream(
+  file: ScenarioFile,
+  read: ReadEntry,
+  stream: StreamShape | undefined,
+): void {
+  const { error, warning } = file;
+  const { entry, parameters } = read;
   const items = parameters.at('streamingItems');
-  if (items !== undefined) {
+  if (stream === undefined && items !== undefined) {
     const reply = String(entry.parameters['reply']);
     const message = `streamingItems go up in a stream, which reply: ${reply} does not wait for. Write reply: completion or reply: stream, or remove them.`;
     error('other-reply', items, message);
-    return;
-  }
-  for (const { name } of ownStreamParameters) {
-    const instead =
-      name === 'streamingItemSize' ? 'reply: stream' : 'reply: stream or streamingItems';
-    const message = `${name} means nothing without a stream. Remove it, or write ${instead}.`;
-    warning('other-reply', parameters.at(name), message);
+  } else if (stream === undefined) {
+    for (const { name } of ownStreamParameters) {
+      const or = name === 'streamingItemSize' ? '' : ' or streamingItems';
+      const message = `${name} means nothing without a stream. Remove it, or write reply: stream${or}.`;
+      warning('other-reply', parameters.at(name), message);
+    }
+  } else {
+    const isDownload = stream.direction === 'download';
+    if (!parameters.written.has('streamingItemCount')) {
+      const message = isDownload
+        ? 'reply: stream needs the parameter streamingItemCount: how many items the method makes for one call.'
+        : 'streamingItems need the parameter streamingItemCount: how many items go up in one stream.';
+      const fix = insertParameterFix(file, read, 'streamingItemCount', '10');
+      error('missing-item-count', isDownload ? parameters.at('reply') : items, message, fix);
+    }
+    const message =
+      'streamingItemSize means nothing beside streamingItems, whose size is counted. Remove it.';
+    if (!isDownload) warning('other-reply', parameters.at('streamingItemSize'), message);
   }
 }
 

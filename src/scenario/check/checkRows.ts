@@ -23,8 +23,11 @@ export function checkRows(file: ScenarioFile): void {
     )) {
       if (typeof part === 'string') continue;
       const place = config.at(key);
-      if (part.name === 'group') checkGroup(file, key, place);
-      else if ('column' in part) {
+      if (part.name === 'group') {
+        const message = `{group} in ${key} needs a use case that sends to groups.`;
+        const isKnown = file.entries.some(({ useCase, entry }) => needsGroups(useCase, entry));
+        if (!isKnown) file.error('placeholder', place, message);
+      } else if ('column' in part) {
         checkColumn(file, part, place);
         if (part.name === 'data' && data?.take === 'shared') reportShared(file, key, place);
       }
@@ -32,9 +35,15 @@ export function checkRows(file: ScenarioFile): void {
   for (const read of file.entries) {
     const run = hubRunOf(read.useCase, read.entry.parameters);
     for (const { key, placeholder } of rowsUsed(run)) {
-      checkColumn(file, placeholder, read.at(key));
-      checkToken(file, placeholder, read.at(key));
-      if (run.streams !== undefined) reportStream(file, placeholder, read.at(key));
+      const { name, column } = placeholder;
+      const place = read.at(key);
+      checkColumn(file, placeholder, place);
+      const token =
+        'The token of a rule is made when its connection opens: it can stand in accessToken, headers and query, not in a message.';
+      if (name === 'identity' && column === 'token' && identities?.kind === 'rule')
+        file.error('placeholder', place, token);
+      const stream = `Streams have no {${name}.${safeExcerpt(column)}}: their items are encoded once for all senders. Use reply: completion, callback or none.`;
+      if (run.streams !== undefined) file.error('placeholder', place, stream);
     }
   }
   if (identities === undefined) return;
@@ -44,7 +53,10 @@ export function checkRows(file: ScenarioFile): void {
       if (data === undefined) checkColumn(file, part, place);
       else if (data.take === 'shared') reportShared(file, 'identities', place);
     }
-  checkServiceTokens(file);
+  if (targetRole(scenario.target) !== 'service') return;
+  const message =
+    'Clients of a service get in by tokens that its access key signs: identities give values to arguments, headers and query here, and their tokens are not shown to it.';
+  file.info('no-effect', config.written.get('identities')?.key, message);
 }
 
 function connectionTexts({ scenario }: ScenarioFile): [key: string, texts: readonly string[]][] {
@@ -77,12 +89,6 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function checkGroup({ error, entries, config }: ScenarioFile, key: string, place?: Place): void {
-  if (entries.some(({ useCase, entry }) => needsGroups(useCase, entry))) return;
-  const message = `{group} in ${key} needs a use case that sends to groups.`;
-  error('placeholder', place ?? config.at(key), message);
-}
-
 function reportShared({ error }: ScenarioFile, key: string, place?: Place): void {
   const message = `${key} are filled once for a connection, which has no row of its own with take: shared. Write take: connection, or use the placeholder in arguments alone.`;
   error('placeholder', place, message);
@@ -108,23 +114,4 @@ function columnsOf(identities: ScenarioFile['scenario']['identities']): string[]
   if (identities?.kind === 'list') return Object.keys(identities.rows[0] ?? {});
   if (identities?.kind !== 'rule') return undefined;
   return [...new Set(['user', 'token', ...Object.keys(identities.claims)])];
-}
-
-function checkToken({ error, scenario }: ScenarioFile, { name, column }: Used, place?: Place) {
-  if (name !== 'identity' || column !== 'token' || scenario.identities?.kind !== 'rule') return;
-  const message =
-    'The token of a rule is made when its connection opens: it can stand in accessToken, headers and query, not in a message.';
-  error('placeholder', place, message);
-}
-
-function reportStream({ error }: ScenarioFile, { name, column }: Used, place?: Place): void {
-  const message = `Streams have no {${name}.${safeExcerpt(column)}}: their items are encoded once for all senders. Use reply: completion, callback or none.`;
-  error('placeholder', place, message);
-}
-
-function checkServiceTokens({ info, scenario, config }: ScenarioFile): void {
-  if (scenario.target === undefined || targetRole(scenario.target) !== 'service') return;
-  const message =
-    'Clients of a service get in by tokens that its access key signs: identities give values to arguments, headers and query here, and their tokens are not shown to it.';
-  info('no-effect', config.written.get('identities')?.key, message);
 }

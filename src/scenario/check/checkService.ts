@@ -16,23 +16,33 @@ import { targetRole } from '../target/targetKinds';
 import { joinWords } from '../text/words';
 
 export function checkService(file: ScenarioFile): void {
-  const { kind, service, target } = file.scenario;
+  const { error, info, warning, at, config, scenario } = file;
+  const { kind, service, target } = scenario;
   if (kind === 'resultparser') return;
-  reportIdleKeys(file);
-  if (!isAzure(service)) return;
-  checkHubName(file);
-  if (services[service].appServers === 'ofRun' && targetRole(target) !== 'userHub') checkMode(file);
-  checkConnectRate(file);
-  checkServerConnections(file);
-}
-
-function reportIdleKeys({ info, config, scenario }: ScenarioFile): void {
   const why = whyNoAppServers(scenario);
-  if (why === undefined) return;
   for (const name of ['appServers', 'serverConnections', 'serverStickyMode']) {
-    const message = `A run starts app servers for Azure SignalR Service in default mode only: ${name} has no effect ${why}.`;
-    info('no-effect', config.at(name), message);
+    const message = `A run starts app servers for Azure SignalR Service in default mode only: ${name} has no effect ${why!}.`;
+    if (why !== undefined) info('no-effect', config.at(name), message);
   }
+  if (!isAzure(service)) return;
+  if (!isHubName(scenario.hub)) {
+    const message =
+      'This is not a hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
+    error('hub-name', config.at('hub'), message);
+  }
+  if (services[service].appServers === 'ofRun' && targetRole(target) !== 'userHub') checkMode(file);
+  const size = scenario.sku === 'free' ? 'free' : scenario.unit;
+  const place = size === 'free' ? 'the Free tier' : `Unit ${formatCount(size ?? 1)}`;
+  const rate = connectRateLimit(size);
+  if (scenario.arrivingRate > rate) {
+    const message = `${place.replace('the', 'The')} may refuse more than ${formatCount(rate)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`;
+    info('connect-rate', at('arrivingRate', 'unit', 'sku'), message);
+  }
+  const servers = serverConnectionsOf(scenario) ?? 0;
+  const message = serverConnectionsProblem(scenario.connections, servers, size, place);
+  const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
+  if (message !== undefined)
+    warning('server-connections', at(...writtenBy, 'connections'), message);
 }
 
 function whyNoAppServers(scenario: Scenario): string | undefined {
@@ -42,13 +52,6 @@ function whyNoAppServers(scenario: Scenario): string | undefined {
   if (targetRole(target) === 'userHub') return 'where the target is the URL of your own app server';
   if (upstream !== undefined) return 'with `upstream`, which takes their place';
   return isServerless(scenario) ? 'with use cases of the REST API, which need none' : undefined;
-}
-
-function checkHubName({ error, config, scenario }: ScenarioFile): void {
-  if (isHubName(scenario.hub)) return;
-  const message =
-    'This is not a hub name: it begins with a letter, and has up to 128 letters, digits and the signs _ ` , . [ ].';
-  error('hub-name', config.at('hub'), message);
 }
 
 /** REST callers need serverless mode, and hub methods need an app server or an upstream. */
@@ -84,29 +87,6 @@ const upstreamNames = (): string =>
       .filter((useCase) => useCase.hubMethods !== undefined && runsUpstream(useCase))
       .map(({ name }) => name),
   );
-
-const sizeOf = ({ unit, sku }: Scenario): ServiceSize | undefined =>
-  sku === 'free' ? 'free' : unit;
-
-const sizeWords = ({ unit, sku }: Scenario): string =>
-  sku === 'free' ? 'the Free tier' : `Unit ${formatCount(unit ?? 1)}`;
-
-/** Only a hint: no document has these figures. */
-function checkConnectRate({ info, at, scenario }: ScenarioFile): void {
-  const limit = connectRateLimit(sizeOf(scenario));
-  if (scenario.arrivingRate <= limit) return;
-  const message = `${sizeWords(scenario).replace('the', 'The')} may refuse more than ${formatCount(limit)} new connections per second with 429 (a maintainer of Azure SignalR said so; no document does).`;
-  info('connect-rate', at('arrivingRate', 'unit', 'sku'), message);
-}
-
-function checkServerConnections({ warning, at, scenario }: ScenarioFile): void {
-  const servers = serverConnectionsOf(scenario) ?? 0;
-  const [size, words] = [sizeOf(scenario), sizeWords(scenario)];
-  const message = serverConnectionsProblem(scenario.connections, servers, size, words);
-  if (message === undefined) return;
-  const writtenBy = isServerless(scenario) ? ['workers'] : ['serverConnections', 'appServers'];
-  warning('server-connections', at(...writtenBy, 'connections'), message);
-}
 
 /** Undefined where both fit, or clients alone are too many. */
 export function serverConnectionsProblem(

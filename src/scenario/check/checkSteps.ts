@@ -39,35 +39,57 @@ const longRunMs = 24 * 3_600_000;
 const shortLifeMs = 5000;
 
 export function checkSteps(file: ScenarioFile): void {
-  const isSilentRun = connectRounds(file.scenario) !== undefined;
-  if (isSilentRun) reportNoSenders(file);
-  else checkBaseSending(file);
+  if (connectRounds(file.scenario) === undefined) checkSenders(file);
+  else
+    for (const name of ['baseSending', 'step', 'sendingSteps']) {
+      const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
+      file.info('no-effect', file.config.at(name), message);
+    }
   checkLength(file);
-  reportNoRepeats(file);
-  if (!isSilentRun) checkSenders(file);
   checkCompany(file);
-  checkStorm(file);
   checkIntervals(file);
-  if (!isSilentRun) reportSilentEntries(file);
   checkMix(file);
-}
-
-function checkBaseSending({ warning, config, scenario: { connections } }: ScenarioFile): void {
-  const senders = numberIn(config, 'baseSending')!;
-  if (senders <= connections) return;
-  const message = `${formatCount(senders)} senders are more than the ${formatCount(connections)} connections, so all connections send from the first step on.`;
-  warning('base-sending', config.at('baseSending'), message, String(connections));
 }
 
 const stepKeys = ['step', 'baseSending', 'connections'];
 const lengthKeys = [...stepKeys, 'repeat'];
 
-function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
-  // A search takes as long as its budget.
-  if (scenario.search !== undefined) return;
+function checkSenders({ error, warning, at, config, entries, scenario }: ScenarioFile): void {
+  const { connections, stages } = scenario;
+  const senders = numberIn(config, 'baseSending')!;
+  if (senders > connections) {
+    const message = `${formatCount(senders)} senders are more than the ${formatCount(connections)} connections, so all connections send from the first step on.`;
+    warning('base-sending', config.at('baseSending'), message, String(connections));
+  }
+  if (lastStepSenders(scenario) === 0 && stages === undefined) {
+    const message =
+      'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
+    error('nothing-sent', at('baseSending', ...stepKeys), message);
+  }
+  if (entries.length < 2) return;
+  for (const { useCase, at: entryAt } of entries.filter(({ entry }) => sendsNothing(entry))) {
+    const message = `${useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
+    warning('no-effect', entryAt(), message);
+  }
+}
+
+function checkLength({ error, warning, info, at, config, scenario }: ScenarioFile): void {
+  const { repeat = 1, search, singleStepDurationMs: stepMs, dropAllAfterMs = 0 } = scenario;
+  if (dropAllAfterMs >= stepMs) {
+    const message = `A step is over after ${formatDurationMs(stepMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`;
+    error('drop-all', config.at('dropAllAfter'), message);
+  }
   const repeats = repeatCount(scenario);
+  if (repeat !== repeats) {
+    const message =
+      search === undefined
+        ? 'Nothing is sent here, so repeat has no effect; the parameter rounds connects several times.'
+        : 'A capacity search tries values again by itself, so repeat has no effect.';
+    info('no-effect', config.at('repeat'), message);
+  }
+  // A search takes as long as its budget.
+  if (search !== undefined) return;
   const steps = stepCount(scenario) * repeats;
-  const stepMs = scenario.singleStepDurationMs;
   const fewer = 'Make step larger, or limit the steps with sendingSteps';
   const shorter = repeats > 1 ? `${fewer}, or lower repeat.` : `${fewer}.`;
   if (steps > maximumSteps) {
@@ -79,13 +101,6 @@ function checkLength({ error, warning, at, scenario }: ScenarioFile): void {
   }
 }
 
-function checkSenders({ error, at, scenario }: ScenarioFile): void {
-  if (lastStepSenders(scenario) > 0 || scenario.stages !== undefined) return;
-  const message =
-    'No step has a sender, so nothing is sent or measured. Write a baseSending above 0, or use connectOnly.';
-  error('nothing-sent', at('baseSending', ...stepKeys), message);
-}
-
 function checkCompany({ error, config, entries, scenario }: ScenarioFile): void {
   const alone = entries.find(
     ({ useCase, entry }) => hubRunOf(useCase, entry.parameters).audience === 'client',
@@ -95,30 +110,6 @@ function checkCompany({ error, config, entries, scenario }: ScenarioFile): void 
   error('nothing-sent', config.at('connections') ?? alone.at(), message, '2');
 }
 
-function reportNoSenders({ info, config }: ScenarioFile): void {
-  for (const name of ['baseSending', 'step', 'sendingSteps']) {
-    const message = `Nothing is sent here, so ${name} has no effect; the parameter rounds opens the connections in several steps.`;
-    info('no-effect', config.at(name), message);
-  }
-}
-
-function reportNoRepeats({ info, config, scenario }: ScenarioFile): void {
-  const { repeat = 1, search } = scenario;
-  if (repeat === repeatCount(scenario)) return;
-  const message =
-    search === undefined
-      ? 'Nothing is sent here, so repeat has no effect; the parameter rounds connects several times.'
-      : 'A capacity search tries values again by itself, so repeat has no effect.';
-  info('no-effect', config.at('repeat'), message);
-}
-
-function checkStorm({ error, config, scenario }: ScenarioFile): void {
-  const { dropAllAfterMs = 0, singleStepDurationMs } = scenario;
-  if (dropAllAfterMs < singleStepDurationMs) return;
-  const message = `A step is over after ${formatDurationMs(singleStepDurationMs)}, before its connections would be dropped. Write a shorter dropAllAfter, or a longer singleStepDuration.`;
-  error('drop-all', config.at('dropAllAfter'), message);
-}
-
 function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): void {
   const stepMs = scenario.singleStepDurationMs;
   for (const { entry, parameters, at } of entries) {
@@ -126,19 +117,8 @@ function checkIntervals({ warning, config, entries, scenario }: ScenarioFile): v
     if (interval <= stepMs) continue;
     const does = 'sessionInterval' in entry.parameters ? 'begins a session' : 'sends';
     const message = `A sender ${does} every ${formatDurationMs(interval)}, but a step lasts ${formatDurationMs(stepMs)}: some senders never send in it.`;
-    const place =
-      parameters.at('sendingInterval', 'sessionInterval') ??
-      config.at('singleStepDuration') ??
-      at();
-    warning('nothing-sent', place, message);
-  }
-}
-
-function reportSilentEntries({ warning, entries }: ScenarioFile): void {
-  if (entries.length < 2) return;
-  for (const { useCase, at } of entries.filter(({ entry }) => sendsNothing(entry))) {
-    const message = `${useCase.name} sends nothing, so it adds nothing to a mix: all connections are opened anyway. Remove it.`;
-    warning('no-effect', at(), message);
+    const written = parameters.at('sendingInterval', 'sessionInterval');
+    warning('nothing-sent', written ?? config.at('singleStepDuration') ?? at(), message);
   }
 }
 

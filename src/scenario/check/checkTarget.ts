@@ -7,7 +7,6 @@ import { configKeys, type UpstreamSpec } from '../keys/configKeys';
 import { secretPaths } from '../keys/keySpec';
 import { sendsByRest } from '../../usecases/useCase';
 import type { ScenarioFile } from '../read/buildScenario';
-import type { ReadEntry } from '../read/readEntries';
 import { isEmptyNode, scalarText, partOf, type Written } from '../read/readValue';
 import type { Scenario } from '../scenario';
 import {
@@ -30,48 +29,38 @@ export function checkTarget(file: ScenarioFile): void {
   const place = targetKey?.place ?? at();
   const isReported = targetKey !== undefined && scenario.target === undefined;
   if (!isReported) checkKind(file, place);
-  for (const { isKnown: named, useCase, at: entryAt } of entries) {
-    if (!named || useCase.services.includes(scenario.service)) continue;
+  for (const { isKnown, useCase, at: entryAt } of entries) {
+    if (!isKnown || useCase.services.includes(scenario.service)) continue;
     const message = `${useCase.name} does not exist on ${services[scenario.service].name}.`;
     error('use-case-service', entryAt(), message);
   }
-  checkServiceHost(file, place);
   checkClassic(file, place);
-  checkUpstream(file);
-  checkCertificate(file);
-  checkSignIn(file, place);
+  checkConnectionString(file, place);
+  const certificate = 'keyFile is given without certFile, the certificate it belongs to.';
+  const keyFile = scenario.certFile === undefined ? file.config.at('keyFile') : undefined;
+  error('client-certificate', keyFile, certificate);
   reportLiterals(file);
 }
 
 function checkKind(file: ScenarioFile, place: Place): void {
-  const { info, entries, scenario } = file;
+  const { error, info, config, entries, scenario } = file;
   const { target, service } = scenario;
   const behind = targetRole(target);
   if (behind === 'service' || behind === 'ownServer') return;
-  const rest = entries.find(({ useCase, isKnown: named }) => named && sendsByRest(useCase));
-  if (rest !== undefined || !services[service].speaksHub) {
-    reportNeeded(file, rest, place);
+  const rest = entries.find(({ useCase, isKnown }) => isKnown && sendsByRest(useCase));
+  const { name, speaksHub } = services[service];
+  if (rest !== undefined || !speaksHub) {
+    const message =
+      rest === undefined
+        ? `${name} needs a connection string: write connectionString, for example \${secret:${service}}, or target: local for the emulator.`
+        : `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`;
+    const cause = target === undefined ? (rest?.at() ?? config.at('service')) : undefined;
+    error('connection-string-needed', cause ?? place, message);
   } else if (target === undefined) {
-    const used = isAzure(service)
-      ? `the emulator of ${services[service].name}`
-      : 'the embedded local hub';
+    const used = isAzure(service) ? `the emulator of ${name}` : 'the embedded local hub';
     const message = `The file names no target, so ${used} is used. Write target: local to say so, or a hub URL.`;
     info('no-target', place, message);
   }
-}
-
-function reportNeeded(
-  { error, config, scenario }: ScenarioFile,
-  rest: ReadEntry | undefined,
-  place: Place,
-): void {
-  const message =
-    rest === undefined
-      ? `${services[scenario.service].name} needs a connection string: write connectionString, for example \${secret:${scenario.service}}, or target: local for the emulator.`
-      : `${rest.useCase.name} sends through the REST API of a service: write its connectionString, for example \${secret:signalr}, or target: local for the emulator.`;
-  const cause = rest === undefined ? config.at('service') : rest.at();
-  const at = scenario.target === undefined ? (cause ?? place) : place;
-  error('connection-string-needed', at, message);
 }
 
 /** The last part of a URL is the name of the hub, as in the Azure SignalR benchmark; all connections call the same one. */
@@ -88,22 +77,22 @@ function checkClassic({ error, info, config, scenario }: ScenarioFile, place: Pl
     );
 }
 
-function checkServiceHost({ error, config, scenario }: ScenarioFile, place: Place): void {
+function checkConnectionString(file: ScenarioFile, place: Place): void {
+  const { error, config, scenario } = file;
   const text = connectionStringOf(scenario.target);
-  const other = findServiceByHost((text && endpointHost(text)) ?? '');
-  if (other === undefined || other === scenario.service) return;
-  const written = config.at('service');
-  const message = `The connection string belongs to ${services[other].name}: write service: ${other}, or another connection string.`;
-  error('service-host', written ?? place, message, written && other);
-}
-
-function checkUpstream({ error, config, scenario }: ScenarioFile): void {
-  const { target, upstream } = scenario;
-  const text = connectionStringOf(target);
-  if (upstream === undefined || text === undefined) return;
-  if (endpointHost(text) === undefined || isLocalEndpoint(text)) return;
-  const message = upstreamProblem(upstream);
-  if (message !== undefined) error('upstream-url', config.written.get('upstream')!.key, message);
+  if (text === undefined) return;
+  const host = endpointHost(text);
+  const other = findServiceByHost(host ?? '');
+  if (other !== undefined && other !== scenario.service) {
+    const written = config.at('service');
+    const message = `The connection string belongs to ${services[other].name}: write service: ${other}, or another connection string.`;
+    error('service-host', written ?? place, message, written && other);
+  }
+  if (scenario.upstream !== undefined && host !== undefined && !isLocalEndpoint(text)) {
+    const message = upstreamProblem(scenario.upstream);
+    if (message !== undefined) error('upstream-url', config.written.get('upstream')!.key, message);
+  }
+  checkSignIn(file, text, place);
 }
 
 /** Undefined where a service elsewhere can reach the handler. */
@@ -115,12 +104,6 @@ export function upstreamProblem({ port, publicUrl }: UpstreamSpec): string | und
   ].filter((text) => text !== false);
   if (missing.length === 0) return undefined;
   return `The service cannot reach a handler on this machine by itself: write ${missing.join(', and ')}.`;
-}
-
-function checkCertificate({ error, config, scenario }: ScenarioFile): void {
-  if (scenario.certFile !== undefined) return;
-  const message = 'keyFile is given without certFile, the certificate it belongs to.';
-  error('client-certificate', config.at('keyFile'), message);
 }
 
 export const signInHostsVariable = 'SIGNALR_BENCH_SIGN_IN_HOSTS';
@@ -151,10 +134,8 @@ export function signInRefusal(
   return { why: 'host', message };
 }
 
-function checkSignIn(file: ScenarioFile, target: Place): void {
+function checkSignIn(file: ScenarioFile, value: string, target: Place): void {
   const { config, scenario } = file;
-  const value = connectionStringOf(scenario.target);
-  if (value === undefined) return;
   // A reference has no value yet.
   if (referencesIn(value).length > 0 || connectionStringProblem(value) !== undefined) return;
   const { signIn, serverEndpoint } = readConnectionString(value);
@@ -252,17 +233,12 @@ function carriesSecret(url: string): boolean {
   return user !== undefined && /:(?!\$\{)/.test(user);
 }
 
-function scalarOf(reading: Reading, value: Node | null | undefined): Scalar | undefined {
-  const node = reading.resolve(value);
-  return isScalar(node) && !isEmptyNode(node) ? node : undefined;
-}
-
 function urlPlaces(reading: Reading, target: Written | undefined): Place[] {
   const node = reading.resolve(target?.value);
   const nodes = isSeq(node) ? (node.items as (Node | null)[]) : [node];
   return nodes.flatMap((value) => {
-    const scalar = scalarOf(reading, value);
-    if (scalar === undefined) return [];
+    const scalar = reading.resolve(value);
+    if (!isScalar(scalar) || isEmptyNode(scalar)) return [];
     const whole = scalarText(scalar);
     const parts = whole.split(',');
     let offset = 0;

@@ -167,9 +167,9 @@ function otherConnections(
 }
 
 /** Sending steps of one number run side by side. */
-function roundsOf(sends: readonly PipelineStep[]): PipelineStep[][] {
-  return [...groupBy(sends, ({ number }) => number).values()];
-}
+const roundsOf = (sends: readonly PipelineStep[]): PipelineStep[][] => [
+  ...groupBy(sends, ({ number }) => number).values(),
+];
 
 /** The first sending step without a counterpart in the first round. */
 function notSideBySide(sends: readonly PipelineStep[]): PipelineStep | undefined {

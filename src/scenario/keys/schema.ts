@@ -75,9 +75,10 @@ function sectionSchema(keys: readonly KeySpec[]): Json {
   };
 }
 
-function keySchema(spec: KeySpec): Json {
-  return { description: keyDescription(spec), ...valueSchema(spec) };
-}
+const keySchema = (spec: KeySpec): Json => ({
+  description: keyDescription(spec),
+  ...valueSchema(spec),
+});
 
 export function keyDescription(spec: KeySpec): string {
   const fixed =

@@ -4,9 +4,7 @@ import {
   findServiceByHost,
   services,
   defaultService,
-  type Service,
 } from '../../base/serviceTraits';
-import { type Slo } from '../../base/slo';
 import { hubRunOf, sendsByRest, type UseCase } from '../../usecases/useCase';
 import {
   type ConfigFields,
@@ -78,7 +76,6 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
   const top = sectionOf(reading, '', topKeys, map);
   const config = readSection(reading, 'config', configKeys, top.written.get('config'));
   const rules = readRules(reading, top.written.get('slo'));
-  const slo = rules.section;
   const entries = readEntries(reading, top);
   const rest = entries.some(({ useCase }) => sendsByRest(useCase));
   const service = choiceIn(config, 'service', azureServices);
@@ -86,27 +83,9 @@ export function readScenario(reading: Reading, map: YAMLMap): ScenarioFile {
     rest,
     preferConnectionString: rest || (service !== undefined && !services[service].speaksHub),
   });
-  const limits = readSlo(reading, rules, config);
-  const built = buildScenario(reading, { top, config, entries, target, slo: limits });
-  const steps = withStages(reading, config, built);
-  const search = readSection(reading, 'search', searchKeys, top.written.get('search'));
-  const searched = top.written.has('search') && { search: searchOf(search, steps) };
-  const scenario: Scenario = { ...steps, ...searched };
-  return {
-    ...{ ...reading, scenario, top, config, slo, search, entries, targetKey },
-    at: (...names) => config.at(...names) ?? startOf(reading, top),
-  };
-}
-
-interface ReadParts extends Pick<ScenarioFile, 'top' | 'config' | 'entries'> {
-  readonly target: Target;
-  readonly slo: Slo;
-}
-
-function buildScenario(reading: Reading, parts: ReadParts): Scenario {
-  const { top, config, entries, target, slo } = parts;
+  const slo = readSlo(reading, rules, config);
   const kind = choiceIn(top, 'kind', kinds) ?? 'perf';
-  const fields = pickFields(config, plainKeys) as PlainFields;
+  const fields = pickFields(config, plainKeys) as Omit<ConfigFields, 'repair' | 'warmupMs'>;
   const { connections, baseSending, singleStepDurationMs } = fields;
   const [upstream, data] = [sectionIn(config, 'upstream'), sectionIn(config, 'data')];
   const identities = readIdentities(reading, config);
@@ -114,7 +93,7 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
   const localAddresses = readLocalAddresses(reading, config);
   const grouped = entries.map((read) => withGroupCount(read, connections));
   const pushes = readPushes(reading, config, grouped);
-  return {
+  const steps = withStages(reading, config, {
     kind,
     service: serviceOf(config, target, entries),
     ...(target !== undefined && { target }),
@@ -134,10 +113,15 @@ function buildScenario(reading: Reading, parts: ReadParts): Scenario {
     ...(pushes !== undefined && pushes.length > 0 && { pushes }),
     entries: grouped,
     slo,
+  });
+  const search = readSection(reading, 'search', searchKeys, top.written.get('search'));
+  const searched = top.written.has('search') && { search: searchOf(search, steps) };
+  return {
+    ...{ ...reading, top, config, slo: rules.section, search, entries, targetKey },
+    scenario: { ...steps, ...searched },
+    at: (...names) => config.at(...names) ?? startOf(reading, top),
   };
 }
-
-type PlainFields = Omit<ConfigFields, 'repair' | 'warmupMs'>;
 
 const plainKeys = configKeys.filter(
   ({ name }) => !(keysReadApart as readonly string[]).includes(name),
@@ -159,10 +143,8 @@ export const needsGroups = (useCase: UseCase, { parameters }: ScenarioEntry): bo
   hubRunOf(useCase, parameters).audience === 'group' ||
   useCase.parameters.some(({ name, required }) => name === 'groupCount' && required === true);
 
-type Target = TargetSpec | undefined;
-
 /** A service is found by its hosts, a connection string or REST use cases. */
-function serviceOf(config: Section, target: Target, entries: readonly ReadEntry[]): Service {
+function serviceOf(config: Section, target: TargetSpec | undefined, entries: readonly ReadEntry[]) {
   const written = choiceIn(config, 'service', azureServices);
   if (written !== undefined) return written;
   const known = hostsOf(target).flatMap((host) => findServiceByHost(host) ?? []);

@@ -74,11 +74,11 @@ export function readEntries(reading: Reading, top: Section): ReadEntry[] {
 }
 
 function readEntry(reading: Reading, section: Section, place: Place): ReadEntry {
-  const { useCase, isKnown: named } = readUseCase(reading, section.written.get('name'));
+  const { useCase, isKnown } = readUseCase(reading, section.written.get('name'));
   const path = `${section.path}.parameters`;
   const holder = section.written.get('parameters');
   const parameters = readSection(reading, path, useCase.parameters, holder, (key, name) =>
-    reportParameter(reading, named ? useCase : undefined, { key, name, path }),
+    reportParameter(reading, isKnown ? useCase : undefined, { key, name, path }),
   );
   const written = section.written.get('senders');
   const senders = written && readSenders(reading, written);
@@ -93,7 +93,7 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
       : plain;
   return {
     useCase,
-    isKnown: named,
+    isKnown,
     section,
     parameters,
     entry: { name: useCase.name, parameters: values, ...(senders && { senders }) },
@@ -101,11 +101,11 @@ function readEntry(reading: Reading, section: Section, place: Place): ReadEntry 
   };
 }
 
-function readUseCase({ resolve: follow, error, warning }: Reading, written: Written | undefined) {
+function readUseCase({ resolve, error, warning }: Reading, written: Written | undefined) {
   const standIn = useCases[0]!;
   if (written === undefined) return { useCase: standIn, isKnown: true };
   const { place } = written;
-  const node = follow(written.value);
+  const node = resolve(written.value);
   const names = useCases.map((known) => known.name);
   if (!isScalar(node) || node.value === null) {
     const code = isEmptyNode(node) ? 'empty-value' : 'wrong-type';

@@ -125,7 +125,13 @@ const seedLimitUs = 1_000_000;
 /** `slo` wins over `connectionFailPercentage` and `latencyPercentage`. */
 export function readSlo(reading: Reading, { rules, section }: WrittenRules, config: Section): Slo {
   const seedMetric = readPercentage(reading, section, config);
-  const seedDropped = readFailPercentage(reading, section, config);
+  const failed = config.written.get('connectionFailPercentage');
+  const isReplaced = section.written.has('dropped');
+  const seedDropped = isReplaced ? undefined : numberIn(config, 'connectionFailPercentage');
+  if (isReplaced) {
+    const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
+    reading.warning('two-slos', failed?.key, message);
+  }
   const usual = defaultRules().flatMap((rule) => {
     if (section.written.has(rule.metric)) return [];
     if (rule.metric === 'p99' && seedMetric !== undefined) return [];
@@ -135,14 +141,6 @@ export function readSlo(reading: Reading, { rules, section }: WrittenRules, conf
   const isLimited = seedMetric !== undefined && seedMetric !== 'any';
   const seed = isLimited ? [{ metric: seedMetric, limit: seedLimitUs }] : [];
   return sloFromRules(addFollowingRules([...usual, ...seed, ...rules]));
-}
-
-function readFailPercentage(reading: Reading, slo: Section, config: Section): number | undefined {
-  const written = config.written.get('connectionFailPercentage');
-  if (!slo.written.has('dropped')) return numberIn(config, 'connectionFailPercentage');
-  const message = 'connectionFailPercentage is not used: slo.dropped wins. Remove one of them.';
-  reading.warning('two-slos', written?.key, message);
-  return undefined;
 }
 
 /** `any`: all messages may be slower than 1 s. */

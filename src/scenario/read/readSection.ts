@@ -97,6 +97,8 @@ export function sectionOf(
 const valueOfAbsent = ({ type, apart, default: value }: KeySpec): unknown =>
   (type === 'texts' || type === 'values') && apart === undefined ? {} : value;
 
+const scalars = 'a text, a number, true, false or null';
+
 /** Undefined where it cannot be read, and for what has a reader of its own. */
 function readAny(reading: Reading, path: string, spec: KeySpec, written: Written): unknown {
   const node = reading.resolve(written.value);
@@ -112,7 +114,9 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
     case 'values':
       return readValues(reading, spec, written);
     case 'value':
-      return readScalar(reading, spec, written);
+      if (isScalar(node)) return node.value;
+      reading.error('wrong-type', written.place, `${spec.name} must be one value: ${scalars}.`);
+      return undefined;
     case 'entries':
       return readRecords(reading, path, spec, written);
     case 'section': {
@@ -123,14 +127,6 @@ function readAny(reading: Reading, path: string, spec: KeySpec, written: Written
     default:
       return undefined;
   }
-}
-
-function readScalar({ resolve: follow, error }: Reading, { name }: KeySpec, written: Written) {
-  const node = follow(written.value);
-  if (isScalar(node)) return node.value;
-  const message = `${name} must be one value: a text, a number, true, false or null.`;
-  error('wrong-type', written.place, message);
-  return undefined;
 }
 
 function readSeveral(

@@ -175,7 +175,9 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
     error('wrong-type', wrongNumber(name, type, raw) + suggestion(meant), meant);
     return typeof spec.default === 'number' ? spec.default : undefined;
   }
-  const unit = bare ? meantInUnit(spec, value, String(raw).trim()) : undefined;
+  const { unitMistake: mistake } = spec;
+  const isMistaken = bare && mistake && value >= mistake.from && value < mistake.below;
+  const unit = isMistaken ? String(raw).trim() + mistake.unit : undefined;
   if (value < minimum || value > maximum) return outOfBounds(field, type, value, unit);
   if ((type === 'count' || (type === 'size' && bare)) && !Number.isInteger(value)) {
     const rounded = Math.max(spec.minimum ?? 0, Math.round(value));
@@ -200,13 +202,6 @@ function wrongNumber(name: string, type: NumberType, raw: unknown): string {
       : '';
   return `${name} must be ${expectedWords[type]}; ${shown} is not one.${reference}`;
 }
-
-const meantInUnit = (
-  { unitMistake: mistake }: PlainSpec,
-  value: number,
-  source: string,
-): string | undefined =>
-  mistake && value >= mistake.from && value < mistake.below ? source + mistake.unit : undefined;
 
 function outOfBounds(field: Field, type: NumberType, value: number, meant?: string) {
   const { spec, error } = field;
@@ -319,9 +314,9 @@ export function readTexts(
   spec: KeySpec,
   written: Written,
 ): Record<string, string> {
-  const { error, resolve: follow } = reading;
+  const { error, resolve } = reading;
   const { name } = spec;
-  const map = follow(written.value);
+  const map = resolve(written.value);
   if (!isMap(map)) {
     if (!isEmptyNode(map))
       error('wrong-type', written.place, `${name} must be a map of names and texts.`);
@@ -337,7 +332,7 @@ export function readTexts(
       break;
     }
     const entry = isScalar(key) ? scalarText(key) : '';
-    const node = follow(value);
+    const node = resolve(value);
     if (entry === '' || (name === 'headers' && !new RegExp(headerNamePattern).test(entry))) {
       error('bad-name', key, `This is not a name that ${name} can have.`);
     } else if (texts.has(entry)) {

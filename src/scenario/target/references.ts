@@ -70,6 +70,5 @@ const sameSource = (a: Reference, b: Reference): boolean => a.kind === b.kind &&
 
 export const secretPrefix = 'SIGNALR_BENCH_SECRET_';
 
-export function secretVariable(name: string): string {
-  return `${secretPrefix}${name.toUpperCase().replaceAll('-', '_')}`;
-}
+export const secretVariable = (name: string): string =>
+  `${secretPrefix}${name.toUpperCase().replaceAll('-', '_')}`;

@@ -201,8 +201,7 @@ export function connectionStringProblem(text: string): string | undefined {
   if (endpoint === undefined) return `This connection string has no Endpoint. ${shape}`;
   return (
     endpointProblem(values) ??
-    portProblem(values.get('port')) ??
-    versionProblem(values.get('version')) ??
+    portOrVersionProblem(values) ??
     (withReferences ? undefined : signInProblem(values))
   );
 }
@@ -221,15 +220,16 @@ function endpointProblem(values: Parts['values']): string | undefined {
   return undefined;
 }
 
-function portProblem(port: string | undefined): string | undefined {
-  if (port === undefined || referencesIn(port).length > 0) return undefined;
-  const valid = /^[0-9]{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
-  return valid ? undefined : 'The Port of this connection string is not a number from 1 to 65,535.';
-}
-
-function versionProblem(version: string | undefined): string | undefined {
-  if (version === undefined || referencesIn(version).length > 0) return undefined;
-  return /^1\.[0-9]+$/.test(version)
+function portOrVersionProblem(values: Parts['values']): string | undefined {
+  const [port, version] = ['port', 'version'].map((name) => {
+    const value = values.get(name);
+    return value === undefined || referencesIn(value).length > 0 ? undefined : value;
+  });
+  const isPort = (text: string): boolean =>
+    /^[0-9]{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+  if (port !== undefined && !isPort(port))
+    return 'The Port of this connection string is not a number from 1 to 65,535.';
+  return version === undefined || /^1\.[0-9]+$/.test(version)
     ? undefined
     : 'The Version of this connection string is not 1.0, the only one this version knows.';
 }

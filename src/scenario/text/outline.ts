@@ -155,17 +155,14 @@ function endOf(token: CST.Token): number {
   );
 }
 
-export function childNamed(node: OutlineNode | undefined, name: string): OutlineNode | undefined {
-  return node?.children.find((child) => child.name === name);
-}
+export const childNamed = (node: OutlineNode | undefined, name: string): OutlineNode | undefined =>
+  node?.children.find((child) => child.name === name);
 
-export function pathOf(node: OutlineNode): string[] {
-  return node.parent === undefined ? [] : [...pathOf(node.parent), node.name];
-}
+export const pathOf = (node: OutlineNode): string[] =>
+  node.parent === undefined ? [] : [...pathOf(node.parent), node.name];
 
-export function nodeAt({ root }: Outline, path: readonly string[]): OutlineNode | undefined {
-  return path.reduce<OutlineNode | undefined>(childNamed, root);
-}
+export const nodeAt = ({ root }: Outline, path: readonly string[]): OutlineNode | undefined =>
+  path.reduce<OutlineNode | undefined>(childNamed, root);
 
 export function unquotedValue(node: OutlineNode | undefined): string | undefined {
   if (node === undefined || node.valueLength === 0) return undefined;

@@ -52,7 +52,7 @@ function abbreviates(word: string, candidate: string): boolean {
 }
 
 /** Optimal string alignment distance. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

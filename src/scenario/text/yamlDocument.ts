@@ -134,9 +134,13 @@ function* nested(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; de
   }
 }
 
-function error(code: string, message: string, offset = 0, length = 0): Problem {
-  return { code, severity: 'error', message, offset, length };
-}
+const error = (code: string, message: string, offset = 0, length = 0): Problem => ({
+  code,
+  severity: 'error',
+  message,
+  offset,
+  length,
+});
 
 function notText(text: string): Problem | undefined {
   if (text.length > maximumCharacters) return tooLarge;

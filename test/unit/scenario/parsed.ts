@@ -42,6 +42,12 @@ export function fixed(text: string, { fix }: Problem): string {
   return text.slice(0, fix.offset) + fix.text + text.slice(fix.offset + fix.length);
 }
 
+/** The scenario of a text without errors. */
+export function goodScenario(text: string): Scenario {
+  assert.deepEqual(errorsOf(text), []);
+  return scenarioOf(text);
+}
+
 export const isValid = new Ajv({
   ...{ strict: true, strictTypes: false, allowUnionTypes: true },
 }).compile(scenarioSchema());

@@ -29,34 +29,51 @@ describe('unitVerdict', () => {
     assert.match(verdict(1500, { unit: 10 })!.sentence, /^Unit 10 is enough; Unit 2 would do: /);
   });
 
-  it('says that a size is too small, or that none is large enough', () => {
-    const small = verdict(1500, { unit: 1 })!;
-    assert.equal(small.exceeded, true);
-    assert.match(
-      small.sentence,
+  for (const [connections, size, exceeded, offered, says] of [
+    [
+      1500,
+      { unit: 1 },
+      true,
+      true,
       /^Too much for Unit 1: it takes Unit 2: connections 1,500 of 2,000/,
-    );
-    const none = verdict(150_000, { unit: 100 })!;
-    assert.equal(none.exceeded, true);
-    assert.match(none.sentence, /^Too much for Unit 100 and for every size of this guide/);
-  });
-
-  it('knows which sizes can be bought', () => {
-    const between = verdict(1500, { unit: 13 })!;
-    assert.deepEqual([between.exceeded, between.offered], [false, false]);
-    assert.match(
-      between.sentence,
+    ],
+    [150_000, { unit: 100 }, true, true, /^Too much for Unit 100 and for every size of this guide/],
+    [
+      1500,
+      { unit: 13 },
+      false,
+      false,
       /^Unit 13 cannot be bought; nearest: Unit 10 and Unit 20\. Unit 13 is enough; /,
-    );
-    const beyond = verdict(1500, { unit: 200, sku: 'standard' })!;
-    assert.equal(beyond.offered, false);
-    assert.match(beyond.sentence, /cannot be bought in the tier standard; nearest: Unit 100\./);
-    assert.equal(verdict(1500, { unit: 200, sku: 'premium' })!.offered, true);
-    assert.match(
-      verdict(10, { unit: 5, sku: 'free' })!.sentence,
+    ],
+    [
+      1500,
+      { unit: 200, sku: 'standard' },
+      false,
+      false,
+      /cannot be bought in the tier standard; nearest: Unit 100\./,
+    ],
+    [1500, { unit: 200, sku: 'premium' }, false, true, /^Unit 200 is enough/],
+    [
+      10,
+      { unit: 5, sku: 'free' },
+      false,
+      false,
       /^Unit 5 cannot be bought in the tier free; nearest: Unit 1\. The 20 connections/,
-    );
-  });
+    ],
+    [
+      21,
+      { sku: 'free' },
+      true,
+      true,
+      /allows 20 connections, the scenario opens 21: it takes Unit 1 of a/,
+    ],
+    [20, { sku: 'free' }, false, true, /20,000 messages a day/],
+  ] as const)
+    it(`compares ${connections} connections with ${JSON.stringify(size)}`, () => {
+      const found = verdict(connections, size)!;
+      assert.deepEqual([found.exceeded, found.offered], [exceeded, offered]);
+      assert.match(found.sentence, says);
+    });
 
   it('goes by the edition that goes on where the tables of this one end', () => {
     const enough = verdict(150_000, { unit: 200 })!;
@@ -81,17 +98,5 @@ describe('unitVerdict', () => {
       [150_000, { unit: 100, sku: 'standard' }, /Standard ends at Unit 100; Premium goes on\.$/],
     ] as const)
       assert.match(verdict(connections, size)!.sentence, said);
-  });
-
-  it('knows the connections of the Free tier', () => {
-    const over = verdict(21, { sku: 'free' })!;
-    assert.equal(over.exceeded, true);
-    assert.match(
-      over.sentence,
-      /allows 20 connections, the scenario opens 21: it takes Unit 1 of a/,
-    );
-    const within = verdict(20, { sku: 'free' }, 20)!;
-    assert.equal(within.exceeded, false);
-    assert.match(within.sentence, /20,000 messages a day/);
   });
 });

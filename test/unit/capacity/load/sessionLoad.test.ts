@@ -13,6 +13,7 @@ import { inlayHints } from '../../../../src/extension/language/lensesAndHints';
 import { analyseScenario } from '../../../../src/extension/language/analyseScenario';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import type { Scenario } from '../../../../src/scenario/scenario';
+import { goodScenario } from '../../scenario/parsed';
 import { inputOf, loadsOf } from '../scenarios';
 
 const head = `config:
@@ -30,15 +31,7 @@ scenario:
 const text = (steps: readonly string[]): string =>
   head + steps.map((line) => `      ${line}\n`).join('');
 
-function read(file: string): Scenario {
-  const { scenario, problems } = parseScenario(file);
-  assert.deepEqual(
-    problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
-    [],
-  );
-  return scenario!;
-}
-const scenarioOf = (...steps: readonly string[]): Scenario => read(text(steps));
+const scenarioOf = (...steps: readonly string[]): Scenario => goodScenario(text(steps));
 
 /** A mix of sessions, each with the keys and steps of its own. */
 const mixOf = (...entries: readonly (readonly [keys: string, ...steps: string[]])[]): string =>
@@ -139,7 +132,7 @@ describe('the estimate of a session', () => {
     );
     // 400 and 1,400 of the 2,000 join 200 groups; 200 post without being there.
     assert.deepEqual(
-      inputOf(read(mix)).useCases.flatMap(({ groupMembers }) => groupMembers ?? []),
+      inputOf(goodScenario(mix)).useCases.flatMap(({ groupMembers }) => groupMembers ?? []),
       [9, 9],
     );
   });

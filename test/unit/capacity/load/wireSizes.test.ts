@@ -26,7 +26,7 @@ import { messages, scenarioWith } from '../scenarios';
 import { say } from '../../../../src/base/sentence';
 import { scenarioEstimate } from '../../../../src/capacity/estimate';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
-import { rowsOf } from '../../scenario/parsed';
+import { goodScenario, rowsOf } from '../../scenario/parsed';
 
 const connectionId = 'C'.repeat(22);
 const runId = 0xfedcba98;
@@ -251,14 +251,7 @@ describe('wireSizes', () => {
 const text = (config: string, name: string, parameters: string): string =>
   `config: { target: local, ${config}, connections: 100, baseSending: 1 }\nscenario: { name: ${name}, parameters: { ${parameters} } }\n`;
 
-function scenarioOf(config: string, name: string, parameters: string): Scenario {
-  const { scenario, problems } = parseScenario(text(config, name, parameters));
-  assert.deepEqual(
-    problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
-    [],
-  );
-  return scenario!;
-}
+const scenarioOf = (...of: Parameters<typeof text>): Scenario => goodScenario(text(...of));
 
 /** The way of a message, and its bytes around a payload of one size, which the limit holds for. */
 const limited = rowsOf(`

@@ -2,43 +2,52 @@ import assert from 'node:assert/strict';
 import { maxSources } from '../../../../src/base/message';
 import { notRunnable } from '../../../../src/scenario/check/notRunnable';
 import { useCases } from '../../../../src/usecases/registry';
-import { problemOf, scenarioOf, withConfig } from '../parsed';
-
-const sdkMessagePack = ['driver: sdk', 'protocol: messagepack'];
-const invoke = (argument: string): string =>
-  `scenario:\n  name: invoke\n  parameters:\n    method: M\n    arguments: [[{ a: '${argument}' }]]\n`;
+import { scenarioOf, testProblems, withConfig } from '../parsed';
 
 const classic = (useCase: string): string =>
   `${withConfig('connectionType: AspNet')}scenario:\n  name: ${useCase}\n`;
 const service = 'Endpoint=https://a.service.signalr.net;AccessKey=abc;Version=1.0;';
 
 describe('what this version cannot run', () => {
-  const reasons: [text: string, reason: RegExp][] = [
-    ['kind: resultparser\n', /resultparser/],
-    [classic('streamingEcho'), /streamingEcho opens streams, and ASP\.NET SignalR has none/],
-    [classic('restSendToUser'), /clients are those of ASP\.NET Core SignalR/],
-    [classic('restPersistBroadcast'), /clients are those of ASP\.NET Core SignalR/],
-    [
-      `${withConfig('connectionType: AspNet')}scenario:\n  name: session\n  parameters:\n    steps: [{ stream: S }]\n`,
-      /session opens streams/,
-    ],
-    [withConfig('connectionType: AspNet', 'driver: sdk'), /leave driver out/],
-    [withConfig('connectionType: AspNet', 'skipNegotiation: true'), /always negotiate/],
-    [withConfig('connectionType: AspNet', 'service: webpubsub'), /remove connectionType/],
-    [
-      withConfig('connectionType: AspNet').replace('target: local', `connectionString: ${service}`),
-      /reach Azure SignalR Service through an app of \.NET Framework.*webAppTarget/,
-    ],
-    [withConfig('dialect: measure', ...sdkMessagePack), /cannot write ticks.*driver to native/],
-    [`${withConfig(...sdkMessagePack)}${invoke('{ticks}')}`, /cannot write ticks/],
-  ];
-  for (const [text, reason] of reasons) {
-    it(`is reported as one sentence: ${String(reason)}`, () => {
-      const sentence = notRunnable(scenarioOf(text));
-      assert.match(sentence ?? '', reason);
-      assert.match(sentence ?? '', /^[^.]*\S.*\.$/);
-    });
-  }
+  const classicFile = 'connectionType: AspNet';
+  const sdk = 'driver: sdk // protocol: messagepack';
+  testProblems(`
+    classic streams | ${classicFile} | scenario: { name: streamingEcho } | warning not-runnable "AspNet" | ^streamingEcho opens streams, and ASP\\.NET SignalR has none[^.]*\\.
+    classic REST | ${classicFile} | scenario: { name: restSendToUser } | warning not-runnable "AspNet" | clients are those of ASP\\.NET Core SignalR
+    classic lasting connections | ${classicFile} | scenario: { name: restPersistBroadcast } | warning not-runnable "AspNet" | clients are those of ASP\\.NET Core SignalR
+    classic official clients | ${classicFile} // driver: sdk | | warning not-runnable "AspNet" | leave driver out
+    classic without negotiate | ${classicFile} // skipNegotiation: true | | warning not-runnable "AspNet" | always negotiate
+    classic Web PubSub | ${classicFile} // service: webpubsub | | warning not-runnable "AspNet" | remove connectionType
+    ticks of the official client | dialect: measure // ${sdk} | | warning not-runnable "sdk" | cannot write ticks.*driver to native
+    ticks in an argument | ${sdk} | scenario: { name: invoke, parameters: { method: M, arguments: [[{ a: '{ticks}' }]] } } | warning not-runnable "sdk" | cannot write ticks
+    ticks in a text | ${sdk} | scenario: { name: invoke, parameters: { method: M, arguments: ['at {ticks}'] } } | none
+    ticks in JSON | driver: sdk | scenario: { name: invoke, parameters: { method: M, arguments: ['{ticks}'] } } | none
+    measure in JSON | dialect: measure // driver: sdk | | none
+    measure in messagepack | dialect: measure // protocol: messagepack | | none
+    the official client in messagepack | ${sdk} | | none
+    server-sent events | transport: ServerSentEvents | | none
+    long polling | protocol: messagepack // transport: LongPolling | | none
+    a ramp mode | arrivingBatchMode: LowPress | | none
+    the official client | driver: sdk // service: signalr | | none
+    the official client of Web PubSub | driver: sdk // service: webpubsub // subprotocol: reliableJson | | none
+    its protobuf | driver: sdk // service: webpubsub // subprotocol: protobuf | | warning not-runnable "protobuf" | not protobuf: .* leave driver out
+    its reliable protobuf | driver: sdk // service: webpubsub // subprotocol: reliableProtobuf | | warning not-runnable "reliableProtobuf" | not reliableProtobuf: .* leave driver out
+    its plain WebSockets | driver: sdk // service: webpubsub // subprotocol: none | | warning not-runnable "none" | not none: .* leave driver out
+  `);
+
+  it('is reading counters, classic clients of a service, and streams of their sessions', () => {
+    const aspNet = withConfig('connectionType: AspNet');
+    const steps = 'scenario:\n  name: session\n  parameters:\n    steps: [{ stream: S }]\n';
+    for (const [text, reason] of [
+      ['kind: resultparser\n', /resultparser/],
+      [`${aspNet}${steps}`, /session opens streams/],
+      [
+        aspNet.replace('target: local', `connectionString: ${service}`),
+        /reach Azure SignalR Service through an app of \.NET Framework.*webAppTarget/,
+      ],
+    ] as const)
+      assert.match(notRunnable(scenarioOf(text)) ?? '', reason);
+  });
 
   it('is more sources than can be distinguished, by one', () => {
     const groups = (connections: number): string =>
@@ -70,19 +79,6 @@ describe('what this version cannot run', () => {
     assert.equal(notRunnable(scenarioOf(echo)), undefined);
   });
 
-  it('is reported when the file is checked, at the key it is about', () => {
-    for (const [text, place] of [
-      [classic('streamingEcho'), 'AspNet'],
-      [withConfig('dialect: measure', ...sdkMessagePack), 'sdk'],
-      [withConfig('service: webpubsub', 'driver: sdk', 'subprotocol: none'), 'none'],
-    ] as const) {
-      const found = problemOf(text, 'not-runnable');
-      assert.equal(found.severity, 'warning');
-      assert.equal(found.message, notRunnable(scenarioOf(text)));
-      assert.equal(text.slice(found.offset, found.offset + found.length), place);
-    }
-  });
-
   it('is no use case, alone or in a mix', () => {
     for (const { name } of useCases) {
       const alone = `${withConfig()}scenario:\n  name: ${name}\n  parameters:\n    groupCount: 10\n`;
@@ -96,35 +92,5 @@ describe('what this version cannot run', () => {
     const named = ['echo', 'broadcast', 'sendToClient', 'sendToGroup', 'frequentJoinLeaveGroup'];
     for (const name of [...named, 'connectOnly', 'invoke', 'session'])
       assert.equal(notRunnable(scenarioOf(classic(name))), undefined, name);
-  });
-
-  it('is the official client of Azure Web PubSub in what it does not speak', () => {
-    const sdk = (service: string): string | undefined =>
-      notRunnable(
-        scenarioOf(
-          `config: { target: local, connections: 10, driver: sdk, service: ${service} }\nscenario: { name: echo }\n`,
-        ),
-      );
-    for (const service of ['signalr', 'webpubsub', 'webpubsub, subprotocol: reliableJson'])
-      assert.equal(sdk(service), undefined);
-    for (const other of ['protobuf', 'reliableProtobuf', 'none'])
-      assert.match(
-        sdk(`webpubsub, subprotocol: ${other}`)!,
-        new RegExp(`not ${other}: .* leave driver out`),
-      );
-  });
-
-  it('is no transport, protocol or ramp mode, and no ticks where they can be sent', () => {
-    for (const text of [
-      ...['ServerSentEvents', 'LongPolling'].map((each) => withConfig(`transport: ${each}`)),
-      withConfig('protocol: messagepack', 'transport: LongPolling'),
-      withConfig('dialect: measure', 'driver: sdk'),
-      withConfig('dialect: measure', 'protocol: messagepack'),
-      withConfig(...sdkMessagePack),
-      `${withConfig(...sdkMessagePack)}${invoke('at {ticks}')}`,
-      `${withConfig('driver: sdk')}${invoke('{ticks}')}`,
-      withConfig('arrivingBatchMode: LowPress'),
-    ])
-      assert.equal(notRunnable(scenarioOf(text)), undefined);
   });
 });

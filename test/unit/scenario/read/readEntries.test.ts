@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { testProblems } from '../parsed';
 import { loadOf } from '../../../../src/capacity/load/loadOf';
 import { describeLoad } from '../../../../src/run/runWords';
 import { payloadOf } from '../../../../src/usecases/useCase';
@@ -28,31 +29,23 @@ describe('payload keys', () => {
     assert.match(describeLoad(scenario!), /^echo, 1KB-4KB \(mean 2\.5 KB\) each second/);
   });
 
-  it('say what is wrong with them', () => {
-    assert.match(problemsOf('messageSizes: 4KB-1KB')[0]!, /^error message-sizes A range begins/);
-    assert.match(
-      problemsOf('messageSizes: 1KB 60%, 2KB 30%')[0]!,
-      /^error message-sizes The shares add up to 90 %, not to 100 %\.$/,
-    );
-    assert.deepEqual(problemsOf('messageSizes: 1KB 33.3%, 2KB 33.3%, 3KB 33.3%'), []);
-    assert.deepEqual(problemsOf('messageSizes: 1KB 3, 2KB 1'), [], 'weights of any sum');
-    assert.match(
-      problemsOf('messageSizes: 1KB', 'messageSize: 2KB')[0]!,
-      /^warning two-payloads messageSize and messageSizes/,
-    );
-    assert.match(
-      problemsOf('payload: text', 'payloadFile: a.json')[0]!,
-      /^warning two-payloads payload and payloadFile/,
-    );
-    assert.match(problemsOf('payload: pictures')[0]!, /^error unknown-value /);
-  });
-
-  it('keep files elsewhere on the machine from being sent', () => {
-    const outside = ['/etc/passwd', '../a', 'a/../../b', 'C:\\a', '\\\\host\\a', 'a\\..\\..\\b'];
-    for (const name of outside)
-      assert.match(problemsOf(`payloadFile: ${name}`)[0]!, /^error data-file /, name);
-    for (const name of ['a.json', 'texts/a.json', './a..b']) {
-      assert.deepEqual(problemsOf(`payloadFile: ${name}`), [], name);
-    }
-  });
+  const payload = (parameters: string): string =>
+    `scenario: { name: echo, parameters: { ${parameters} } }`;
+  testProblems(`
+    a range the wrong way | | ${payload('messageSizes: 4KB-1KB')} | error message-sizes "4KB-1KB" | ^A range begins
+    too small shares | | ${payload("messageSizes: '1KB 60%, 2KB 30%'")} | error message-sizes "'1KB 60%, 2KB 30%'" | ^The shares add up to 90 %, not to 100 %\\.$
+    shares of 99.9 % | | ${payload("messageSizes: '1KB 33.3%, 2KB 33.3%, 3KB 33.3%'")} | none
+    weights of any sum | | ${payload("messageSizes: '1KB 3, 2KB 1'")} | none
+    two sizes | | ${payload('messageSizes: 1KB, messageSize: 2KB')} | warning two-payloads "2KB" | ^messageSize and messageSizes
+    two contents | | ${payload('payload: text, payloadFile: a.json')} | warning two-payloads "text" | ^payload and payloadFile
+    an unknown content | | ${payload('payload: pictures')} | error unknown-value "pictures"
+    a file at the root | | ${payload('payloadFile: /etc/passwd')} | error data-file "/etc/passwd"
+    a file above | | ${payload('payloadFile: ../a')} | error data-file "../a"
+    a file above a folder | | ${payload('payloadFile: a/../../b')} | error data-file "a/../../b"
+    a file of a drive | | ${payload("payloadFile: 'C:\\a'")} | error data-file "'C:\\a'"
+    a file of a share | | ${payload("payloadFile: '\\\\host\\a'")} | error data-file "'\\\\host\\a'"
+    a file above on Windows | | ${payload("payloadFile: 'a\\..\\..\\b'")} | error data-file "'a\\..\\..\\b'"
+    a file | | ${payload('payloadFile: texts/a.json')} | none
+    a file with dots | | ${payload('payloadFile: ./a..b')} | none
+  `);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { didYouMean, editDistance, safeExcerpt } from '../../../../src/scenario/text/words';
+import { didYouMean, safeExcerpt } from '../../../../src/scenario/text/words';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 
 describe('did you mean', () => {
@@ -20,12 +20,6 @@ describe('did you mean', () => {
       assert.equal(didYouMean(word, keys), meant);
     });
   }
-
-  it('counts insertions, deletions, replacements and swaps', () => {
-    const others = ['abc', 'abxc', 'ac', 'axc', 'acb', ''];
-    assert.equal(others.map((other) => editDistance('abc', other)).join(), '0,1,1,1,1,3');
-    assert.equal(editDistance('', 'abc'), 3);
-  });
 });
 
 describe('text shown in messages', () => {
