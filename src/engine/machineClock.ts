@@ -91,7 +91,6 @@ export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
         const before = Atomics.load(version, 0);
         const machineUs = machine.nowUs();
         const us = machineUs + offsetAt(line, machineUs);
-        // Writes take a few instructions, about once a second.
         if (before % 2 === 0 && Atomics.load(version, 0) === before) return us;
       }
     },
@@ -102,7 +101,6 @@ const offsetAt = (line: Float64Array, machineUs: number): number =>
   line[cells.offsetUs]! +
   line[cells.perUs]! * (Math.min(machineUs, line[cells.untilUs]!) - line[cells.fromUs]!);
 
-/** CPU time of another process, as far as reported. */
 export class ReportedCpu {
   private usedUs = 0;
   private sampledUs = 0;

@@ -1,4 +1,3 @@
-/** Resolves after that time, or when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {

@@ -28,7 +28,6 @@ export class Slip {
   readonly times = new LatencyHistogram();
   maxUs = 0;
 
-  /** Warm-up counts only for the maximum. */
   record(us: number, warmup = false): void {
     if (us > this.maxUs) this.maxUs = us;
     if (!warmup) this.times.record(us);
@@ -98,7 +97,6 @@ export class EntryRecorder extends MessageCounts {
 
 export class CallRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
-  /** First error text since the last sample. */
   errorText: string | undefined;
   private hasText = false;
   brokenOff = 0;
@@ -128,7 +126,6 @@ export class CallRecorder extends EntryRecorder {
 export class StepRecorder extends EntryRecorder {
   errors: ErrorCounts = {};
   warmupErrors: ErrorCounts = {};
-  /** During warm-up errors are counted apart. */
   warming = false;
   /** One per entry; the step itself where there is only one entry. */
   readonly entries: readonly EntryRecorder[];
@@ -136,11 +133,9 @@ export class StepRecorder extends EntryRecorder {
   readonly pushed = new PushedCounts();
   measuredFromUs = 0;
   measuredToUs = Infinity;
-  /** After the drain, deliveries count as late. */
   drained = false;
   /** Payload of its messages, in a search for the message size. */
   messageBytes: number | undefined;
-  /** Run time at which the drain ends at the latest. */
   lateFromUs = Infinity;
   /** Messages sent after the measured time have the full drain time. */
   drainUs = 0;
@@ -193,7 +188,6 @@ export class StepRecorder extends EntryRecorder {
     this.news.add(agent);
   }
 
-  /** Undefined when nothing was counted. */
   sample(): StepSample | undefined {
     const keep = !this.drained;
     const entries =

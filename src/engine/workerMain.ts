@@ -15,8 +15,6 @@ import { TimeToAllTracker } from './prepare/timeToAllTracker';
 import { SuspendDetector } from './suspendDetector';
 import { WorkerRun, type WorkerSurroundings } from './workerRun';
 
-// Entry point of the worker bundle, as a thread or as a process.
-
 interface Link {
   /** `sent` runs once the fact is handed over. */
   post(fact: FromWorker, sent?: () => void): void;
@@ -87,7 +85,6 @@ function workAsProcess(start: WorkerStart): void {
   const { plan } = start;
   const memory = memberMemoryOfPlan(plan);
   const send = (report: ProcessReport, sent = (): void => undefined): void => {
-    // A dead lead is noticed by `disconnect`.
     process.send!(report, undefined, undefined, () => sent());
   };
   const link: Link = {

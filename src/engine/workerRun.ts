@@ -29,7 +29,6 @@ import { MemberChangeLog, RemoteMembers } from './prepare/remoteMembers';
 import type { TimeToAllTracker } from './prepare/timeToAllTracker';
 
 const tickUs = 1_000_000;
-/** Suspensions that end before the measured time are noticed within this time. */
 const noticedUs = 50_000;
 
 export interface WorkerSurroundings extends WorkerSockets {

@@ -29,7 +29,6 @@ interface PlanOptions {
   readonly workers: number;
   /** Processes with equal numbers of workers; absent: one. */
   readonly agents?: number;
-  /** See {@link Plan}. */
   readonly oneClock?: true;
   readonly seed: number;
   /** Distinguishes messages of this run from others, 32 bits. */
@@ -66,7 +65,6 @@ export function buildPlan(scenario: Scenario, options: PlanOptions): Plan {
       connections: Math.ceil((scenario.connections * index) / rounds),
     }),
     ...(scenario.stages && { stages: scenario.stages }),
-    // Nothing is sent, so there is no warm-up.
     warmupMs: rounds === undefined ? scenario.warmupMs : 0,
     measureMs: scenario.singleStepDurationMs,
     drainMs: scenario.drainMs,
@@ -221,7 +219,6 @@ export function buildSearchPlan(scenario: Scenario, options: PlanOptions): Plan 
   };
 }
 
-/** Builds the step of a search for a value. */
 export function createSearchStep(scenario: Scenario): (value: number, index: number) => PlanStep {
   return (value, index) => {
     const at = scenarioAtSearchValue(scenario, value);

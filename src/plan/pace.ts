@@ -63,7 +63,6 @@ export interface DrawnPaceSpec {
   /** Ranks of this worker's senders among all of the step, rising. */
   readonly ranks: Uint32Array;
   readonly timing: Timing;
-  /** Absent: all senders, all the time. */
   readonly activity?: Activity | undefined;
   /** As in the Azure SignalR benchmark: intervals count from the previous send, so slowness lowers the rate. */
   readonly closed?: boolean;
@@ -74,7 +73,6 @@ type NextDue = ReturnType<Timing['resumed']>;
 /** Uneven due times, or a varying number of senders: merges the times of each sender. */
 export class DrawnPace implements Pacing {
   private readonly dueUs: Float64Array;
-  /** Number of each sender's next message. */
   private readonly numbers: Uint32Array;
   /** Sender indexes as a binary heap by due time. */
   private readonly heap: Uint32Array;
@@ -140,7 +138,6 @@ export class DrawnPace implements Pacing {
     return next;
   }
 
-  /** Restores the heap after its top got a later time. */
   private sink(): void {
     const { heap, dueUs } = this;
     const moved = heap[0]!;
@@ -239,7 +236,6 @@ function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longer
     case 'uniform': {
       const [least, most] = [1 - spread, 1 + spread];
       return {
-        // Closed pacing draws nothing.
         gap:
           spread === 0
             ? () => 1
@@ -303,7 +299,6 @@ export class Activity {
     return before.value + passed * (after.value - before.value);
   }
 
-  /** Index of the first corner after that time. */
   private nextCorner(us: number): number {
     let [from, to] = [0, this.corners.length];
     while (from < to) {
@@ -324,7 +319,6 @@ export class Activity {
     const { corners } = this;
     const least = rank + 0.5;
     if (this.at(us) > least) return us;
-    // Two corners may have that time.
     for (let at = Math.max(1, this.nextCorner(us) - 2); at < corners.length; at++) {
       const [from, to] = [corners[at - 1]!, corners[at]!];
       if (to.atUs < us || to.value <= least) continue;

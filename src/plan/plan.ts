@@ -20,9 +20,7 @@ export interface PlanIntervals {
 
 export interface PlanStep {
   readonly index: number;
-  /** Of all entries together. */
   readonly senders: number;
-  /** Absent with a single entry. */
   readonly perEntry?: readonly number[];
   /** Connections opened up to this step; absent: all. */
   readonly connections?: number;
@@ -41,7 +39,6 @@ export interface PlanStep {
 export interface PlanGroups {
   readonly count: number;
   readonly perConnection: number;
-  /** Deals senders over the groups in turn. */
   readonly dealsSenders: boolean;
   /** Entries with the same name share their groups. */
   readonly sharedAs?: string;
@@ -68,7 +65,6 @@ export interface PlanEntry {
   readonly payload: PlanPayload;
   /** Contents of files named in arguments. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Of a replay, once its recording is read. */
   readonly tracks?: ReplayTracks;
 }
 

@@ -278,7 +278,6 @@ function valueIn({ name, column, asNumber }: RowPlaceholder, rows: RowsOfMessage
   return asNumber === true ? Number(value) : value;
 }
 
-/** Braces in a value are no placeholders. */
 function literalArgument(value: RowValue): CallArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value))

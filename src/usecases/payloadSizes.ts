@@ -75,7 +75,6 @@ export function totalSizeProblem(sizes: readonly PayloadSize[]): string | undefi
     : undefined;
 }
 
-/** Weighted mean of `countsFor(size)`. */
 export function weightedMean(sizes: readonly PayloadSize[], countsFor: (bytes: number) => number) {
   const weights = sizes.reduce((sum, { weight }) => sum + weight, 0);
   return sizes.reduce((sum, { bytes, weight }) => sum + countsFor(bytes) * weight, 0) / weights;

@@ -292,7 +292,6 @@ export const joinsByCalls = (steps: readonly SessionStep[]): boolean =>
 /** Other names in braces are kept values: the scenario was checked before. */
 const keptIn = (): boolean => true;
 
-/** Numbers names that occur several times. */
 export function numberDuplicates(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {

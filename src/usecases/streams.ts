@@ -6,7 +6,6 @@ import type { Parameters, ParameterSpec } from './parameters';
 export const streamDirections = ['both', 'upload', 'download'] as const;
 export type StreamDirection = (typeof streamDirections)[number];
 
-/** Per connection; see {@link openStreamsNeeded}. */
 export const mostOpenStreams = 100;
 
 /** One per open stream, and one for items after a cancel. */
@@ -88,7 +87,6 @@ export function streamTraffic(stream: StreamShape, intervalS: number): StreamTra
   };
 }
 
-/** As the default of `messageSize`. */
 const usualItemBytes = 2048;
 
 export const ownStreamParameters: readonly ParameterSpec[] = namedSpecs({

@@ -61,15 +61,12 @@ export interface HubRun {
   readonly othersMove?: boolean;
 }
 
-/** Scenario files contain the name. */
 export interface UseCase {
   readonly name: string;
-  /** Other accepted names. */
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly services: readonly Service[];
   readonly parameters: readonly ParameterSpec[];
-  /** Bench methods it needs. */
   readonly hubMethods?: readonly HubMethod[];
   /** The performance guides have a table for it. */
   readonly inGuides?: boolean;
@@ -146,18 +143,14 @@ export type TrafficKind =
 /** One use case in one step: input of the estimate. */
 export interface Traffic {
   readonly kind: TrafficKind;
-  /** Connections or REST callers. */
   readonly senders: number;
   /** Between two messages of a sender; positive. */
   readonly intervalS: number;
   readonly messageBytes: number;
-  /** Absent: one size. */
   readonly messageSizes?: readonly PayloadSize[];
   /** Sizes with envelopes, by which they are billed. */
   readonly leaving?: readonly WireSize[];
-  /** For the group kinds. */
   readonly groupMembers?: number;
-  /** Default 1. */
   readonly connectionsPerUser?: number;
   /** The hub sends by itself, to that many connections. */
   readonly pushedTo?: number;

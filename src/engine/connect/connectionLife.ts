@@ -12,7 +12,6 @@ interface LifeDependencies {
   readonly opened: () => readonly HubConnection[];
   readonly openAt: (index: number) => HubConnection | undefined;
   readonly reopen: (index: number, signal: AbortSignal) => Promise<HubConnection>;
-  /** Lets it take part; false when it failed and the connection is lost again. */
   readonly prepare: (connection: HubConnection) => Promise<boolean>;
   readonly leave: (index: number) => void;
   readonly close: (connection: HubConnection) => void;

@@ -1,4 +1,3 @@
-/** Connections of one worker: opened at the rate of the ramp, closed, dropped and reopened. */
 import type { Endpoint } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { services } from '../../base/serviceTraits';
@@ -42,7 +41,6 @@ const pingTurns = 15_000_000 / pingTurnUs;
 const mostMissedTurns = 5_000_000 / pingTurnUs;
 /** Twice the ping interval, as in the official clients. */
 const serverTimeoutUs = 30_000_000;
-/** How long a closing connection waits for the server. */
 const goodbyeMs = 5000;
 const maximumUnsentBytes = 4 * 1024 * 1024;
 /** Budget of all connections for incomplete messages. */
@@ -308,7 +306,6 @@ export class Lifespans {
     if (span !== undefined) span.downSinceUs ??= nowUs;
   }
 
-  /** Time since it was last opened. */
   openUs(index: number, nowUs: number): number {
     return nowUs - (this.spans.get(index)?.upUs ?? nowUs);
   }

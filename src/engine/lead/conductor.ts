@@ -86,7 +86,6 @@ export class Conductor implements Run {
   private requested = 0;
   private lastSampleUs = 0;
   private flushes = 0;
-  /** Snapshots between two ticks belong to the last one. */
   private lastTick = 0;
 
   constructor(
@@ -180,7 +179,7 @@ export class Conductor implements Run {
       this.totals.rampSeconds += Math.max(0, this.context.nowUs() - atUs) / 1_000_000;
     }
     if (this.totals.connectionCounts().connected === 0) this.endUnreachable();
-    this.throwIfEnded();
+    this.waiting.throwIfEnded();
   }
 
   private get elapsedUs(): number {
@@ -195,7 +194,7 @@ export class Conductor implements Run {
     // Messages no longer go to closed connections.
     this.workers.order({ type: 'identify' });
     await this.flush(closed);
-    this.throwIfEnded();
+    this.waiting.throwIfEnded();
   }
 
   private async prepare(step: number): Promise<void> {
@@ -206,7 +205,7 @@ export class Conductor implements Run {
     await this.waiting.reportedByAll('prepared', milestones.prepare, limitMs);
     this.workers.order({ type: 'identify' });
     await this.flush(milestones.prepare);
-    this.throwIfEnded();
+    this.waiting.throwIfEnded();
   }
 
   private beginStep(step: PlanStep, startUs: number): RunningStep {
@@ -271,7 +270,7 @@ export class Conductor implements Run {
     workers.order({ type: 'drained', index: step.index });
     const { status } = this.judge(going);
     this.endAfter(step, status);
-    this.throwIfEnded();
+    this.waiting.throwIfEnded();
     if (status !== 'pass' && isSearch) await this.recover(step, totals);
   }
 
@@ -349,7 +348,6 @@ export class Conductor implements Run {
     this.emit();
   }
 
-  /** Waits until nothing is pending, at most the drain time. */
   private async drain({ plan: { index, drainMs }, totals, sentUs }: RunningStep): Promise<void> {
     const { workers, context } = this;
     const untilUs = sentUs + drainMs * 1000;
@@ -381,7 +379,6 @@ export class Conductor implements Run {
     );
   }
 
-  /** Ends the run, or only removes the agent when the others can go on. */
   private lose(worker: number, error: Error): void {
     const { plan, workers, step } = this;
     const agent = agentOfWorker(plan, worker);
@@ -499,10 +496,6 @@ export class Conductor implements Run {
     this.aborted = aborted;
     this.endingWords = words;
     this.reports.changed();
-  }
-
-  private throwIfEnded(): void {
-    this.waiting.throwIfEnded();
   }
 
   /**

@@ -26,7 +26,6 @@ export interface MachineLimits {
   readonly localPorts: number | null;
 }
 
-/** For files, pipes, threads and negotiations. */
 const reservedDescriptors = 64;
 const reservedDescriptorsPerWorker = 16;
 const run = promisify(execFile);
@@ -125,14 +124,12 @@ function missingPorts(
   );
 }
 
-/** Soft limit, which Node raises to the hard limit at start. */
 async function openFileLimit(): Promise<number | null> {
   if (process.platform === 'win32') return null;
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');
     return wholeNumber(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
   } catch {
-    // Not Linux: a shell inherits the limit.
     return run('/bin/sh', ['-c', 'ulimit -n']).then(
       ({ stdout }) => wholeNumber(stdout.trim()),
       () => null,
@@ -234,7 +231,6 @@ const startsServer = ({ target }: Scenario): boolean =>
 const socketsPerConnection = ({ transport }: Pick<Scenario, 'transport'>): number =>
   transport === 'Websockets' ? 1 : 2;
 
-/** Each process has a worker that needs a core. */
 const mostProcesses = 256;
 
 /** Workers and processes (one worker each) of a run: as configured, else one process if its descriptors suffice. */

@@ -54,7 +54,6 @@ export interface ConductorContext {
 export type StopReason = 'stopped' | 'interrupted';
 
 export interface Run {
-  /** Every second, and at each change of phase. */
   readonly onSnapshot: Event<Snapshot>;
   /** Resolves on every ending; rejects only for a defect of ours. */
   readonly finished: Promise<RunSummary>;
@@ -62,7 +61,6 @@ export interface Run {
   stop(reason: StopReason): void;
 }
 
-/** Evaluated late: more may be known at the end. */
 export type EndingReason = () => Words;
 
 interface Ended {
@@ -334,7 +332,6 @@ const lostSince = (before: JudgedConnections, now: JudgedConnections): JudgedCon
   notBack: Math.max(0, (now.notBack ?? 0) - (before.notBack ?? 0)),
 });
 
-/** For a target that never answered, or dropped everything; else undefined. */
 export function describeLostTarget(
   phase: Phase,
   plan: Plan,

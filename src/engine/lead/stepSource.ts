@@ -50,14 +50,12 @@ export class ListedSteps implements StepSource {
   over(): void {}
 }
 
-/** Overhead between two steps; orders to agents are sent a second ahead. */
 const betweenMs = 200;
 const betweenOnAgentsMs = 2000;
 
 const outcomes: Readonly<Record<Exclude<Verdict['status'], 'invalid'>, StepOutcome>> = {
   pass: 'held',
   fail: 'missed',
-  // Agents were lost, so the outcome is unknown.
   incomplete: 'disturbed',
 };
 
@@ -382,7 +380,6 @@ export class CapacitySearch {
     return high - low <= Math.max(1, this.range.precision * of);
   }
 
-  /** The middle, rounded to few digits. */
   private between(low: number, high: number): number {
     const middle = (low + high) / 2;
     const room = (high - low) / 10;
@@ -393,7 +390,6 @@ export class CapacitySearch {
     return Math.floor(middle);
   }
 
-  /** The value if it needs another step to be confirmed. */
   private proven(value: number): number | undefined {
     const { held, missed, steps } = this.votes.get(value)!;
     const isBelieved =

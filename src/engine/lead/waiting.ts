@@ -11,9 +11,7 @@ export const leadTimings = {
   hopelessConnects: 20,
   /** A silent target is given up after that, unless one connect may take longer. */
   hopelessMs: 22_500,
-  /** The same for a target that has lost all its connections. */
   deadMs: 47_000,
-  /** In a search, which reconnects more eagerly. */
   deadInSearchMs: 15_000,
   connectLeadUs: 20_000,
   /** So that every worker has the order before the first message is due. */
@@ -32,7 +30,6 @@ export const leadTimings = {
   phaseMs: 60_000,
   onItsWayMs: 5000,
   lookMs: 1000,
-  /** As for agents by default. */
   silentMs: 30_000,
   recoveryPollMs: 250,
   /** A target that delivers nothing for so long counts as recovered. */
@@ -80,7 +77,6 @@ export class LeadWaiter {
     const withinMs = mostMs + leadTimings.phaseMs;
     const untilUs = workers.giveUp === undefined ? Infinity : this.nowUs() + withinMs * 1000;
     if (await this.reported(what, untilUs)) return;
-    // Reports may be on their way.
     await this.settled();
     const seconds = formatCount(Math.round(withinMs / 1000));
     for (const worker of this.reports.missing(what))
@@ -119,7 +115,6 @@ export class LeadWaiter {
   }
 }
 
-/** `setTimeout` takes no Infinity. */
 const longestWaitMs = 60_000;
 
 export class WorkerReports extends ChangeSignal {
@@ -175,7 +170,6 @@ export function connectLimitMs(plan: Plan, connections: number): number {
 
 export function prepareLimitMs(plan: Plan, connections: number): number {
   const groups = populationsOf(plan).reduce((sum, each) => sum + each.groupsPerConnection, 0);
-  // Two calls for the id.
   const callsEach = 2 + groups;
   const rounds = Math.ceil(mostOfOneWorker(plan, connections) / preparedAtOnce);
   return rounds * callsEach * answerTimeoutMs;

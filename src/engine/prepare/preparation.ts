@@ -12,7 +12,6 @@ import type { ServiceFailure } from '../../wire/rest/restCalls';
 import type { SharedMembers } from './sharedMembers';
 
 export const preparedAtOnce = 100;
-/** Timeout of a call during preparation. */
 export const answerTimeoutMs = 10_000;
 
 const idCallbacks = ['onconnected', idMethods.callback.toLowerCase()];
@@ -72,7 +71,6 @@ export class Preparation {
     this.ids.delete(connection.index);
   }
 
-  /** Does not count errors. */
   invoke(
     connection: HubConnection,
     method: string,
@@ -102,11 +100,9 @@ export class Preparation {
     const { index } = connection;
     const moves = this.movers.has(index);
     const failure = await this.prepare(connection, moves);
-    // Only the drop is counted.
     if (failure !== undefined) connection.drop(failure.errorClass, failure.message);
     if (!connection.isOpen) return false;
     const id = this.ids.get(index);
-    // Encoded as in messages.
     const bytes = this.needsId && id !== undefined ? connection.codec.textBytes(id) : undefined;
     // A connection that moved before becomes a full member.
     if (!moves && !this.members.isInside(index)) this.members.leave(index);

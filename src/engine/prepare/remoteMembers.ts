@@ -41,9 +41,7 @@ export class RemoteMembers {
   private readonly inside = new Map<number, Population>();
   /** By worker: its changes are known up to that time. */
   private readonly knownUs: Float64Array;
-  /** Any of those that share the group. */
   private readonly populationOfGroup: readonly Population[];
-  /** Those with receivers on other agents. */
   private readonly reaching: readonly Population[];
   private changes: Change[] = [];
   private ambiguousUs = 0;
@@ -55,7 +53,6 @@ export class RemoteMembers {
   private group = new Int32Array(firstPlaces);
   private assumed = new Int32Array(firstPlaces);
   private place = new Int32Array(firstPlaces);
-  /** Sum assumed for all messages before. */
   private before = new Float64Array(firstPlaces);
   private assumedSoFar = 0;
   /** Messages of this step that could not be settled. */
@@ -118,7 +115,6 @@ export class RemoteMembers {
     const { knownUs, plan } = this;
     const workers = plan.workers.length;
     for (const { worker, upToUs, changes } of reports) {
-      // Workers of this agent, and lost ones.
       if (!(knownUs[worker]! < Infinity)) continue;
       for (let at = 0; at + 2 < changes.length; at += 3) {
         const [connection, atUs, what] = [changes[at]!, changes[at + 1]!, changes[at + 2]!];
@@ -226,7 +222,6 @@ export class RemoteMembers {
     const oldestUs = changes[0]!.atUs;
     const heardFirst = changes.reduce((least, { heardAt }) => Math.min(least, heardAt), Infinity);
     const last = sentUs.length - 1;
-    /** By group: changes after the current message. */
     const undone = new Map<number, number>();
     let later = changes.length;
     for (let number = end - 1; number >= first; number--) {

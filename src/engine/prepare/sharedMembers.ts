@@ -233,7 +233,6 @@ export class SharedMembers {
   }
 
   private change(index: number, open: 0 | 1, also: () => void): void {
-    // Each connection belongs to one worker: no other thread changes it.
     if (Atomics.load(this.open, index) === open) return;
     const atUs = this.alone((changedUs) => {
       also();
@@ -252,7 +251,6 @@ export class SharedMembers {
     Atomics.add(this.state, versionCell, 1);
     const changedUs = Math.floor(this.nowUs()) + 1;
     change(changedUs);
-    // Readers from now on are after the change.
     for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
     Atomics.add(this.state, versionCell, 1);
     Atomics.store(this.state, lockCell, 0);

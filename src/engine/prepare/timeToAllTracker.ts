@@ -7,7 +7,6 @@ const cells = { source: 0, sequence: 1, missing: 2, latestUs: 3 } as const;
 const cellsPerMessage = 4;
 /** Messages in flight at once; 16 bytes each. */
 const places = 2 ** 18;
-/** Slots searched from the hash on. */
 const reach = 16;
 /** Lower bits of `missing` count receivers, higher ones hold the step. */
 const receiverBits = 23;
@@ -86,7 +85,6 @@ export class TimeToAllTracker {
   private isStale(at: number, step: number): boolean {
     const noted = Atomics.load(this.table, at + cells.missing) >>> receiverBits;
     const age = ((step % steps) - noted + steps) % steps;
-    // Another worker may already be in the next step.
     return age >= staleSteps && age < steps / 2;
   }
 }

@@ -19,13 +19,11 @@ import { streamCallNumber, streamCallNumberAt } from '../send/openStream';
 export interface DeliveryPattern {
   /** Several patterns may read the same client method, whose case does not matter. */
   readonly kind: string;
-  /** Client method; absent for completions and items. */
   readonly callback?: string;
   /** Offset of the stamp; −1 if the message does not look as usual. */
   usualStamp(buffer: Buffer, start: number, end: number): number;
   /** The text in place of the stamp, intact or damaged; undefined if the message is no such delivery. */
   stampIn(message: HubMessage): string | undefined;
-  /** What is wrong with a message that should be such a delivery. */
   problemOf?(message: HubMessage): string | undefined;
   /** Remembers the method of another callback that carries a stamp of this run. */
   keepName?(message: HubMessage): void;
@@ -166,7 +164,6 @@ const behind =
 
 const mostNames = 8;
 
-/** As deep as readers of hub messages go. */
 const maximumDepth = 64;
 
 function stampWithin(value: unknown, marker: string): string | undefined {
@@ -210,7 +207,6 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
 export class StreamItemPattern implements DeliveryPattern {
   readonly kind = 'a stream';
   itemNumber = -1;
-  /** Beginnings of items, the latest one first. */
   private patterns: readonly ItemPattern[];
   private id = '';
   private digits: string | undefined;
@@ -243,7 +239,6 @@ export class StreamItemPattern implements DeliveryPattern {
   /** Works only if id and number precede the stamp in this order. */
   learn(buffer: Buffer, start: number, stampAt: number): void {
     const { id, digits } = this;
-    // The buffer is reused.
     const body = Buffer.from(buffer.subarray(start, stampAt));
     const idAt = body.indexOf(id, 0, 'latin1');
     if (idAt < 0 || id.length !== streamIdLength) return;
@@ -263,7 +258,6 @@ function textUnder(dictionary: unknown, key: string): string | undefined {
 
 /** The constant beginning of items, with holes for id and number. */
 class ItemPattern {
-  /** Offset of the stamp in the message. */
   readonly length: number;
 
   /** Offsets of call id and item number; −1 without a number. */

@@ -46,7 +46,6 @@ const nowhere = Buffer.alloc(0);
 /** Approximate bytes around the result of a completion whose id is a stamp. */
 const answerEnvelopeBytes = 96;
 
-/** Bound of the 32-bit counters. */
 const highestSequence = 0x7ffffffe;
 
 /** Usual deliveries are recognised by their first bytes and their stamp is read in place; everything else is parsed. */
@@ -54,7 +53,6 @@ export class Receiver implements Listening {
   private readonly codec: HubCodec;
   private readonly hasNames: boolean;
   private readonly patternsOf: readonly (readonly DeliveryPattern[])[];
-  /** By entry and call: whether receivers move between groups. */
   private readonly moving: readonly (readonly boolean[])[];
   /** By entry and call: payload of callbacks; undefined for completions, whose size varies. */
   private readonly callPayloads: readonly (readonly (PayloadPicker | undefined)[] | undefined)[];
@@ -304,13 +302,11 @@ export class Receiver implements Listening {
     return this.callPayloads[entry]?.[call] !== undefined;
   }
 
-  /** Worker of the current message's sender. */
   private workerOf({ firstSource, sourcesPerSender }: Population): number {
     const sender = Math.floor((this.stamp.source - firstSource) / sourcesPerSender);
     return sender % this.plan.workers.length;
   }
 
-  /** The sender decides by the same rule. */
   private isAmbiguous(
     population: Population,
     index: number,

@@ -30,9 +30,7 @@ import { compileJsonPath } from '../../usecases/jsonPath';
 
 interface CallForm {
   readonly method: string;
-  /** One list of arguments, or one per text size. */
   readonly sized: readonly (readonly CallArgument[])[];
-  /** Chooses one of `sized`, with its bytes. */
   readonly payload: PayloadPicker;
   readonly namesBeyond: ReturnType<typeof nameLengthExcess>;
   /** Holds kept values: each message is encoded anew. */
@@ -185,7 +183,6 @@ function bounded(value: unknown): unknown {
     value === null
   )
     return value;
-  // 64-bit numbers of MessagePack.
   if (typeof value === 'bigint') return String(value);
   return asText(value).length <= maxKeptCharacters ? value : undefined;
 }
@@ -224,7 +221,6 @@ export function fillKeptValues(
 const asText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value, withBigInts);
 
-/** Braces in a value are no placeholders. */
 function literal(value: unknown): CallArgument {
   if (typeof value === 'string') return { kind: 'text', parts: [value] };
   if (Array.isArray(value)) return { kind: 'list', items: value.map(literal) };

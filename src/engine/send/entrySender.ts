@@ -53,7 +53,6 @@ export interface SenderDependencies {
   readonly sessions?: SessionParts | undefined;
   readonly elsewhere?: Pick<RemoteMembers, 'placeOf' | 'sent'> | undefined;
   readonly connection: (index: number) => HubConnection | undefined;
-  /** Whether it is closed on purpose and will come back. */
   readonly isExchanged?: (index: number) => boolean;
   /** WebSocket frames; false: bare hub messages in HTTP bodies. */
   readonly framed: boolean;
@@ -116,7 +115,6 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     this.random = randomFor(plan, 'sending', worker, position);
   }
 
-  /** `startUs`: begin of the warm-up. */
   abstract begin(step: PlanStep, startUs: number, recorder: StepRecorder): void;
   protected abstract readonly dueUs: number;
   protected abstract sendDue(step: Step, dueUs: number, nowUs: number, unixMs: number): void;
@@ -171,7 +169,6 @@ export abstract class EntrySender<Step extends StepWindow = StepWindow> {
     return false;
   }
 
-  /** Stamps hold whole microseconds. */
   protected windowOf(step: PlanStep, atUs: number, recorder: StepRecorder): StepWindow {
     const startUs = Math.floor(atUs);
     const measureUs = startUs + step.warmupMs * 1000;

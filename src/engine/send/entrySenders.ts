@@ -17,7 +17,6 @@ import { MembershipCounts } from '../../measure/sample';
 import { Pace } from '../../plan/pace';
 import { shownText } from '../../wire/connectFailure';
 
-/** All senders of a worker, driven by one loop. */
 export class EntrySenders {
   private readonly senders: readonly EntrySender[];
   /** Rotates, so that no backlog delays the other entries. */
@@ -178,7 +177,6 @@ export class GroupMover extends EntrySender<MoverStep> {
       const group = this.population.groupName(this.population.groupOf(index, slot));
       const method = membershipMethods[joins ? 'join' : 'leave'];
       const outcome = await this.dependencies.invoke!(connection, method, [group]);
-      // A drop is counted elsewhere.
       if (!outcome.ok && outcome.errorClass !== 'closed')
         this.dependencies.recorder.error(outcome.errorClass, shownText(outcome.text));
       if (counted) membership.record(joins, outcome.ok, this.dependencies.nowUs() - dueUs);

@@ -73,7 +73,6 @@ export class MessageSender extends EntrySender<ActiveStep> {
   private readonly persistent: WeakServerConnection | undefined;
   private readonly reach: TimeToAllTracker | undefined;
   private readonly elsewhere: EntrySender['dependencies']['elsewhere'];
-  /** Index of the step's counts in {@link elsewhere}. */
   private place = 0;
   private readonly ownAgent: Uint32Array | undefined;
 
@@ -260,7 +259,6 @@ export class MessageSender extends EntrySender<ActiveStep> {
     }
   }
 
-  /** User name when the service is asked, else connection id. */
   private addressOf(index: number): Buffer | undefined {
     if ((this.rest ?? this.persistent) === undefined) return this.dependencies.members.idOf(index);
     return (this.userNames[index] ??= Buffer.from(userIdOf(this.plan.runId, index), 'latin1'));

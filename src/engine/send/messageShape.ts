@@ -180,7 +180,6 @@ function repeated(content: Buffer, length: number): Buffer {
 /** The first `length` bytes; blanks replace a character that would be cut. */
 export function textOfBytes(bytes: Buffer, length: number): string {
   let end = length;
-  // UTF-8 continuation bytes are 10xxxxxx.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end) + ' '.repeat(length - end);
 }
@@ -192,7 +191,6 @@ export function decimalDigits(value: number): number {
   return digits;
 }
 
-/** Counter of the rows taken, shared by an agent's workers. */
 export const createRowCounter = (): SharedArrayBuffer => new SharedArrayBuffer(4);
 
 /** Row values for messages: of the sender, or the next row where calls share them. */
@@ -215,7 +213,6 @@ export class MessageRows {
     this.taken = new Uint32Array(memory);
   }
 
-  /** Rises when identities were renewed. */
   get renewals(): number {
     return this.personal.renewals ?? 0;
   }

@@ -21,13 +21,11 @@ export class OpenStream implements Queued<OpenStream> {
   state: 'free' | 'sending' | 'ended' | 'answering' | 'cancelled' | 'late' = 'free';
   connection: HubConnection | undefined;
   step!: StepWindow;
-  /** As written into messages. */
   readonly callId = Buffer.alloc(streamIdLength, letter.call);
   readonly streamId = Buffer.alloc(streamIdLength, letter.stream);
   /** Grows by the number of slots with each use. */
   id: number;
   firstUs = 0;
-  /** Next item, or timeout of the completion. */
   nextUs = 0;
   items = 0;
   wanted = 0;

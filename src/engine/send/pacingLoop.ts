@@ -21,7 +21,6 @@ interface ThreadTime {
   /** After work, further messages due within this time wait until its end. */
   readonly gatherUs?: number;
   readonly watch: {
-    /** A timer fired late by that much. */
     delayed(us: number): void;
     /** The thread slept, which the event loop counts as busy. */
     napped(us: number): void;
@@ -115,7 +114,6 @@ export class PacingLoop {
       this.time.watch.turned(nowUs - this.busySinceUs);
       this.before = { sinceUs: this.busySinceUs, untilUs: nowUs };
     }
-    // A timer waits for input, `setImmediate` does not.
     this.busySinceUs = this.armedUs === -Infinity ? nowUs : undefined;
   };
 
@@ -224,7 +222,6 @@ export class SelfCheck {
     return us;
   }
 
-  /** Since the last call, all while `step` was measured. */
   take(step: number): GeneratorSample {
     const utilization = performance.eventLoopUtilization();
     const nowUs = performance.now() * 1000;

@@ -42,13 +42,11 @@ class ReplayedClient implements Due {
   /** A replay does not go on over a new connection. */
   connection: HubConnection | undefined;
   streams: Map<number, Stamp> | undefined;
-  /** Calls recorded with an error, by call and sequence. */
   refused: Set<string> | undefined;
 
   constructor(
     readonly sender: number,
     readonly beginUs: number,
-    /** Next operation; `end` is behind the last. */
     public at: number,
     readonly end: number,
   ) {}
@@ -111,7 +109,6 @@ export class ReplaySender extends EntrySender<ReplayStep> {
         continue;
       }
       this.clients.set(sender, client);
-      // A recorded client that only listened.
       if (at === end) continue;
       if (beginUs >= measureUs && beginUs < endUs) counted.sessions!.started += 1;
       this.sleep(client);
@@ -285,7 +282,6 @@ export class ReplaySender extends EntrySender<ReplayStep> {
   private acknowledged(index: number, { invocationId, error }: Completion, nowUs: number): boolean {
     const own = this.asked.get(index);
     const asked = own?.get(invocationId);
-    // Other entries use other connections.
     if (asked === undefined) return false;
     own!.delete(invocationId);
     const { step, counted, intendedUs, sentUs, isExpected, wasRefused } = asked;

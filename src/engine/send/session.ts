@@ -9,7 +9,6 @@ import type { StepWindow, SenderDependencies } from './entrySender';
 import { matchesCondition } from './callMessages';
 import type { Population } from '../../plan/population';
 
-/** Bound of the draws of one session. */
 const drawsEach = 2 ** 12;
 
 export interface SessionStepWindow extends StepWindow {
@@ -38,11 +37,9 @@ export class Session implements Due, Queued<Session> {
   wasDelayed = false;
   drawn = 0;
   at = 0;
-  /** Due time of the next instruction. */
   dueUs = 0;
   /** The same without waiting times for answers. */
   ownUs = 0;
-  /** Next check, if earlier than due. */
   wakeUs = 0;
   /** Since when only its schedule holds it back. */
   freeUs = 0;
@@ -55,7 +52,6 @@ export class Session implements Due, Queued<Session> {
   items = 0;
   streamId = -1;
   isInside = false;
-  /** Its connection has joined the group. */
   hasJoined = false;
   /** It stops counting as a member that long before it leaves. */
   marginUs = 0;
@@ -70,7 +66,6 @@ export class Session implements Due, Queued<Session> {
   /** Due times of the current round, with and without waiting for answers. */
   readonly roundsUs: Float64Array;
   readonly roundsOwnUs: Float64Array;
-  /** Due times of sessions waiting for this one to end. */
   readonly delayed: number[] = [];
   heapAt = -1;
   previous: Session | undefined;
@@ -218,7 +213,6 @@ export class GroupPresence {
   private isAwaited({ sender, leavesUs }: Session, nowUs: number): boolean {
     if (nowUs >= leavesUs) return false;
     const { elsewhere, members } = this.dependencies;
-    // Messages of other agents are unknown here.
     return elsewhere !== undefined || members.missing!(sender) > 0;
   }
 }

@@ -30,7 +30,6 @@ export interface CompiledCall {
   /** Per session; 0 where that varies. */
   readonly times: number;
   readonly audience: CallAudience;
-  /** The session waits for its end. */
   readonly waits: boolean;
   readonly queue: WaitingQueue | undefined;
   readonly keepers: ReturnType<typeof compileKeep>;
@@ -42,7 +41,6 @@ export interface CompiledCall {
   readonly asksAlways: boolean;
 }
 
-/** 0 for an event nobody waits for. */
 function bitOf(eventNames: readonly string[], event: string): number {
   const at = eventNames.indexOf(event.toLowerCase());
   return at < 0 ? 0 : 2 ** at;

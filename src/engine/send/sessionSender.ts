@@ -272,7 +272,6 @@ export class SessionSender extends EntrySender<SessionStep> {
     this.ready.push(session);
   }
 
-  /** False when the session waits or is over. */
   private makeCall(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     const call = this.calls[number]!;
     const { window } = session;
@@ -336,7 +335,6 @@ export class SessionSender extends EntrySender<SessionStep> {
 
   private send(session: Session, number: number, nowUs: number, unixMs: number): boolean {
     session.events = 0;
-    // A delayed session's first call is already expected.
     const isExpected = session.at === 0 && session.wasDelayed && this.expectedEarly > 0;
     const missing = this.sendsCalls.send(session, number, nowUs, unixMs, !isExpected);
     if (missing === undefined) return true;

@@ -40,7 +40,6 @@ export class StreamMessages {
   private readonly items: (StreamMessage | undefined)[] = [];
   private readonly payload: PayloadPicker;
   private readonly letters: Buffer;
-  /** By sender: the user's own calls and items sent. */
   private readonly calls: Uint32Array;
   private readonly sentItems: Uint32Array;
   private readonly ownStamp = emptyStamp();
@@ -181,7 +180,6 @@ function frameWriter(
   const writing = (layout: (lengths: HoleLengths) => MessageLayout): Write => {
     const templates = new Map<number, MessageTemplate>();
     return (to, stamp, source) => {
-      // Indexes have fewer than 16 digits.
       const key =
         own === undefined ? 0 : (source.id?.length ?? 0) * 16 + decimalDigits(source.index);
       let template = templates.get(key);

@@ -112,7 +112,6 @@ export class StreamSender extends EntrySender<StreamStep> {
       if (stream.state === 'late') this.drop(stream);
       else if (shape.cancels || isCut) this.cancel(stream);
     } else if (stream.state === 'answering') {
-      // It is slow, but progressing.
       this.unqueue(stream);
       this.await(stream, 'answering');
     }
@@ -121,7 +120,6 @@ export class StreamSender extends EntrySender<StreamStep> {
 
   override completed(connection: HubConnection, message: Completion, nowUs: number): boolean {
     const number = streamCallNumber(message.invocationId);
-    // Each connection sends for one entry only.
     const places = this.places.get(connection.index);
     if (number < 0 || places === undefined) return false;
     const stream = places.of(number);

@@ -20,8 +20,6 @@ import {
   type StreamShape,
 } from '../streams';
 
-/** Use cases of the bench hub methods. */
-
 const methods = {
   echo: {
     ...{ name: 'Echo', measureName: 'Echo' },

@@ -1,4 +1,3 @@
-/** Use cases over the REST API of a service. */
 import { callbacks } from '../../base/message';
 import { groupParameters, messageParameters, targetsParameter } from '../parameters';
 import { trafficOf, type HubRun, type UseCase } from '../useCase';

@@ -115,7 +115,6 @@ export const replay: UseCase = {
   services: ['hub', 'signalr', 'webpubsub'],
   parameters: replayParameters,
   starting: { recording: 'chat.recording.jsonl', speed: '1' },
-  // Known only once the recording is read.
   traffic: () => undefined,
   run: { preparation: 'nothing', audience: 'self' },
   runWith: ({ steps = '[]' }) => ({

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { findUseCase, useCases } from '../../../src/usecases/registry';
-import type { Parameters } from '../../../src/usecases/parameters';
+import { type Parameters, largestGroup } from '../../../src/usecases/parameters';
 import { deliveriesPerMessage, type UseCase } from '../../../src/usecases/useCase';
+import fc from 'fast-check';
+import { numberDuplicates } from '../../../src/usecases/sessionSteps';
 
 /** Defaults, and ten groups where a number of groups is required. */
 const defaultsOf = (useCase: UseCase): Parameters =>
@@ -103,5 +105,50 @@ describe('the use cases', () => {
     const echo = findUseCase('echo')!;
     assert.equal(echo.traffic(defaultsOf(echo), load, 'webpubsub')?.kind, 'upstream_echo');
     assert.equal(echo.traffic(defaultsOf(echo), load, 'signalr')?.kind, 'echo');
+  });
+});
+
+/** Lets every connection join, one by one. */
+function countedLargest(connections: number, groupCount: number, perConnection: number): number {
+  const members = new Array<number>(groupCount).fill(0);
+  for (let connection = 0; connection < connections; connection++) {
+    for (let joined = 0; joined < Math.min(perConnection, groupCount); joined++) {
+      members[(connection + joined) % groupCount]! += 1;
+    }
+  }
+  return Math.max(...members);
+}
+
+describe('the largest group', () => {
+  it('is what counting gives', () => {
+    const numbers = fc.tuple(
+      fc.integer({ min: 1, max: 120 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 1, max: 50 }),
+    );
+    fc.assert(
+      fc.property(numbers, ([connections, groupCount, groupsPerConnection]) => {
+        assert.equal(
+          largestGroup({ groupCount, groupsPerConnection }, connections),
+          countedLargest(connections, groupCount, groupsPerConnection),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('without a number of groups is a defect, not a number', () => {
+    assert.throws(() => largestGroup({ groupsPerConnection: 1 }, 10), /groupCount/);
+  });
+});
+
+describe('numberDuplicates', () => {
+  it('numbers only what is there several times', () => {
+    assert.deepEqual(numberDuplicates(['echo', 'broadcast', 'echo']), [
+      'echo 1',
+      'broadcast',
+      'echo 2',
+    ]);
+    assert.deepEqual(numberDuplicates(['echo']), ['echo']);
   });
 });

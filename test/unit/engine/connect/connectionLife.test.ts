@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { closeMarginUs } from '../../../../src/base/message';
 import type { PlanLife } from '../../../../src/plan/plan';
-import { ConnectionLife } from '../../../../src/engine/connect/connectionLife';
+import {
+  ConnectionLife,
+  Reconnector,
+  reconnectDelayMs,
+} from '../../../../src/engine/connect/connectionLife';
 import { ConnectFailure } from '../../../../src/wire/connectFailure';
 import { FakeConnection } from '../../../fakes/connection';
 import { planOf } from '../../../fakes/plan';
 import { VirtualTime } from '../../../fakes/virtualTime';
+import { seededRandom } from '../../../../src/base/random';
+import type { ReconnectPolicy } from '../../../../src/scenario/scenario';
 
 const leavingMs = closeMarginUs / 1000;
 
@@ -160,5 +166,119 @@ describe('ConnectionLife', () => {
     lose(2);
     await time.to(1000);
     assert.deepEqual(events, ['200 reopen 2', '400 reopen 2']);
+  });
+});
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+let time: VirtualTime;
+const life: PlanLife = { repair: true, policy: 'atOnce', delayMs: 30 };
+
+/** A reconnector whose connects do what the test wants, with what it did. */
+class Bench {
+  readonly tries: { readonly index: number; readonly atMs: number }[] = [];
+  readonly failures: string[] = [];
+  inFlight = 0;
+  mostInFlight = 0;
+  readonly reconnector: Reconnector;
+
+  constructor(
+    open: (index: number, signal: AbortSignal, tries: number) => Promise<boolean>,
+    changes: Partial<PlanLife> = {},
+  ) {
+    const plan = planOf({ connectInFlight: 3, arrivingRate: 50 });
+    this.reconnector = new Reconnector(plan, { ...life, ...changes }, 0, {
+      nowUs: () => time.nowUs(),
+      open: async (index, signal) => {
+        this.tries.push({ index, atMs: time.nowMs });
+        this.mostInFlight = Math.max(this.mostInFlight, (this.inFlight += 1));
+        try {
+          return await open(index, signal, this.tries.length);
+        } finally {
+          this.inFlight -= 1;
+        }
+      },
+      failed: (_index, { errorClass }) => this.failures.push(errorClass),
+    });
+  }
+
+  get triedAtMs(): number[] {
+    return this.tries.map(({ atMs }) => atMs);
+  }
+}
+
+describe('Reconnector', () => {
+  beforeEach(() => (time = new VirtualTime().install()));
+  afterEach(() => time.restore());
+
+  it('opens all again, never more at once than the plan allows', async () => {
+    const bench = new Bench(async () => {
+      await sleep(3);
+      return true;
+    });
+    for (let index = 0; index < 20; index++) bench.reconnector.down(index);
+    await time.to(1000);
+    assert.equal(bench.tries.length, 20);
+    assert.equal(bench.mostInFlight, 3);
+    assert.equal(new Set(bench.tries.map(({ index }) => index)).size, 20);
+    assert.deepEqual(bench.failures, []);
+  });
+
+  it('does not give up, and waits as long as the server asks for', async () => {
+    const bench = new Bench(async (_index, _signal, tries) => {
+      if (tries < 4) throw new ConnectFailure('throttled', 'no', tries === 2 ? 120 : undefined);
+      return true;
+    });
+    bench.reconnector.down(7);
+    await time.to(60_000);
+    assert.deepEqual(bench.triedAtMs, [0, 30, 150, 180]);
+    assert.deepEqual(bench.failures, ['throttled', 'throttled', 'throttled']);
+  });
+
+  it('exchanges at the rate of the ramp', async () => {
+    const bench = new Bench(async () => true);
+    for (let index = 0; index < 4; index++) bench.reconnector.exchange(index);
+    await time.to(1000);
+    assert.deepEqual(bench.triedAtMs, [20, 40, 60, 80]);
+  });
+
+  it('stops: what is opening is given up, what waits does not begin', async () => {
+    const bench = new Bench(
+      (_index, signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new ConnectFailure('timeout', 'given up'))),
+        ),
+      { policy: 'atOnce' },
+    );
+    for (let index = 0; index < 5; index++) bench.reconnector.down(index);
+    await time.to(0);
+    assert.equal(bench.inFlight, 3);
+    bench.reconnector.stop();
+    await time.to(60_000);
+    assert.equal(bench.inFlight, 0);
+    assert.equal(bench.tries.length, 3);
+    assert.deepEqual(bench.failures, []);
+  });
+});
+
+const delays = (policy: ReconnectPolicy): number[] => {
+  const random = seededRandom(1);
+  return [0, 1, 2, 3, 4, 40].map((tries) =>
+    reconnectDelayMs({ policy, delayMs: 1000 }, tries, random),
+  );
+};
+
+describe('reconnectDelayMs', () => {
+  it('comes back at once, fixed, or as the official clients do', () => {
+    assert.deepEqual(delays('atOnce'), [0, 1000, 1000, 1000, 1000, 1000]);
+    assert.deepEqual(delays('fixed'), [1000, 1000, 1000, 1000, 1000, 1000]);
+    assert.deepEqual(delays('signalr'), [0, 2000, 10_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('doubles up to half a minute, spread by half to both sides', () => {
+    const means = [1000, 2000, 4000, 8000, 16_000, 30_000];
+    delays('exponential').forEach((ms, at) => {
+      const mean = means[at]!;
+      assert.ok(ms >= mean / 2 && ms < mean * 1.5, `${ms} ms of ${mean} ms`);
+    });
   });
 });

@@ -6,6 +6,7 @@ import {
   sessionOf,
   sessionPlan,
   type FakeHub,
+  answering,
 } from '../../../fakes/sessionBench';
 
 describe('a session at the end of its step', () => {
@@ -69,5 +70,158 @@ describe('a session at the end of its step', () => {
       ),
       { numRuns: 12 },
     );
+  });
+});
+
+describe('a stream in a session', () => {
+  it('counts the items of a stream, and breaks off when there are too few', () => {
+    const plan = sessionOf('sessionInterval: 2s\nsteps: [{ stream: Count, items: 3 }]');
+    let made = 3;
+    const hub: FakeHub = ({ id }) => [
+      ...Array.from({ length: made }, (_, item) => ({
+        ...{ afterUs: 1000 * (item + 1), message: { type: 2, invocationId: id, item } },
+      })),
+      { afterUs: 5000, message: { type: 3, invocationId: id } },
+    ];
+    const whole = new SessionBench(plan, hub).run(2000).sample();
+    assert.deepEqual([whole.expected, whole.received, whole.sessions!.completed], [3, 3, 1]);
+    made = 2;
+    const bench = new SessionBench(plan, hub).run(2000);
+    const short = bench.sample();
+    assert.deepEqual([short.expected, short.received, short.sessions!.brokenOff], [3, 2, 1]);
+    assert.deepEqual(bench.errors, ['invocation: Count: completed after 2 of 3 items']);
+  });
+
+  it('counts the latency of an item from where it is due', () => {
+    const plan = sessionOf(
+      'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, every: 500ms }]',
+    );
+    // The second comes before it is due, the third 20 ms late.
+    const hub: FakeHub = ({ id }) => [
+      ...[1000, 400_000, 1_020_000].map((afterUs, item) => ({
+        ...{ afterUs, message: { type: 2, invocationId: id, item } },
+      })),
+      { afterUs: 1_030_000, message: { type: 3, invocationId: id } },
+    ];
+    const { latency, received } = new SessionBench(plan, hub).run(4000).sample();
+    assert.deepEqual(
+      [received, latency!.minUs, latency!.maxUs, latency!.sumUs],
+      [3, 0, 20_000, 21_000],
+    );
+  });
+
+  it('cancels a stream that goes on when it has its items, and goes on itself', () => {
+    const plan = sessionOf(
+      'sessionInterval: 4s\nsteps: [{ stream: Ticks, items: 3, cancel: true }, { call: A }]',
+    );
+    const hub: FakeHub = ({ target, id }) =>
+      target === 'A'
+        ? [{ afterUs: 1000, message: completion(id) }]
+        : [
+            ...Array.from({ length: 5 }, (_, item) => ({
+              ...{ afterUs: 1000 * (item + 1), message: { type: 2, invocationId: id, item } },
+            })),
+            // .NET may end a cancelled stream with an error.
+            { afterUs: 6000, message: { type: 3, invocationId: id, error: 'cancelled' } },
+          ];
+    const bench = new SessionBench(plan, hub).run(4000);
+    const { expected, received, extra, sessions, calls } = bench.sample();
+    assert.deepEqual([expected, received, extra], [4, 4, 2]);
+    assert.deepEqual([sessions!.completed, calls![1]!.received, bench.errors], [1, 1, []]);
+    const [ticks] = bench.calls;
+    assert.deepEqual(bench.connections[0]!.messages, [{ type: 5, invocationId: ticks!.id }]);
+  });
+});
+
+describe('a session whose pauses are lists', () => {
+  const drawn = (interval: string, workers = 1) =>
+    sessionPlan(
+      `sessionInterval: ${interval}
+steps:
+  - repeat: 3
+    every: [100ms, 300ms]
+    steps: [{ call: A, reply: none }]
+  - wait: [0s, 1s, 5s]
+  - { call: B }`,
+      { connections: 20 },
+      workers,
+    );
+
+  it('draws pauses from lists, each as often, the same whoever works at it', () => {
+    const callsBy = (workers: number) =>
+      Array.from({ length: workers }, (_, worker) => {
+        const bench = new SessionBench(drawn('10s', workers), answering(0), worker);
+        return bench.run(250_000).calls;
+      }).flat();
+    const calls = callsBy(1);
+    const [rounds, pauses] = [new Map<number, number>(), new Map<number, number>()];
+    for (const index of Array.from({ length: 20 }, (_, at) => at)) {
+      const own = calls.filter((call) => call.index === index);
+      for (const [at, { target, atUs }] of own.entries()) {
+        const next = own[at + 1];
+        if (target === 'B' || next === undefined) continue;
+        const ms = (next.atUs - atUs) / 1000;
+        const counts = next.target === 'A' ? rounds : pauses;
+        counts.set(ms, (counts.get(ms) ?? 0) + 1);
+      }
+    }
+    assert.deepEqual(
+      [...rounds.keys()].sort((a, b) => a - b),
+      [100, 300],
+    );
+    // The last round takes as long as another one.
+    assert.deepEqual(
+      [...pauses.keys()].sort((a, b) => a - b),
+      [100, 300, 1100, 1300, 5100, 5300],
+    );
+    for (const counts of [rounds, pauses]) {
+      const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+      const share = 1 / counts.size;
+      // Four standard deviations of a binomial distribution.
+      for (const [ms, count] of counts)
+        assert.ok(
+          Math.abs(count - all * share) <= 4 * Math.sqrt(all * share * (1 - share)),
+          `${ms}: ${count} of ${all}`,
+        );
+    }
+    const listed = (all: typeof calls): string[] =>
+      all.map(({ index, target, atUs }) => `${index} ${atUs} ${target}`).sort();
+    assert.deepEqual(listed(callsBy(2)), listed(calls));
+  });
+
+  it('puts off a session that is due within drawn pauses of the one before, and calls that no latency', () => {
+    for (const warmupMs of [0, 7000]) {
+      // As long as the mean: every other session takes longer.
+      const bench = new SessionBench(drawn('2600ms'), answering(2000));
+      const { calls, sessions } = bench.run(20_000, { warmupMs, drainMs: 1000 }).sample();
+      const [a, b] = calls!;
+      assert.ok(sessions!.started > 100 && sessions!.completed > 100, String(sessions!.completed));
+      assert.equal(b!.sent, b!.expected);
+      assert.equal(b!.received, b!.expected);
+      assert.equal(b!.latency!.maxUs, 2000);
+      assert.ok(
+        a!.sent > 0 && sessions!.duration!.maxUs <= 5_902_000,
+        String(sessions!.duration!.maxUs),
+      );
+      assert.equal(sessions!.brokenOff, 0);
+    }
+  });
+
+  it('expects the answer of a session that was put off when it begins, and never after the step', () => {
+    const plan = sessionPlan(
+      // Answers take 2 ms, for which there is room.
+      'sessionInterval: 1010ms\nsteps: [{ call: A }, { wait: [100ms, 1900ms] }, { call: B }]',
+      { connections: 10 },
+    );
+    for (const warmupMs of [0, 3500]) {
+      const bench = new SessionBench(plan, answering(1000));
+      const { calls, sessions } = bench.run(20_000, { warmupMs, drainMs: 3000 }).sample();
+      for (const { sent, expected, received, latency } of calls!) {
+        assert.ok(sent > 50);
+        assert.deepEqual([expected, received], [sent, sent]);
+        assert.equal(latency!.maxUs, 1000);
+      }
+      assert.ok(sessions!.completed <= sessions!.started);
+    }
   });
 });

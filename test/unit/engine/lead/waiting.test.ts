@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { connectLimitMs, prepareLimitMs } from '../../../src/engine/lead/waiting';
-import { planOf } from '../../fakes/plan';
+import { connectLimitMs, prepareLimitMs } from '../../../../src/engine/lead/waiting';
+import { planOf } from '../../../fakes/plan';
 
 describe('the longest time of a phase', () => {
   const plan = { ...planOf({ connections: 1000 }, 2), connectTimeoutMs: 4000 };

@@ -4,7 +4,7 @@ import { urlIndexOf } from '../../../src/plan/draws';
 const spread = (targetChoice: 'roundRobin' | 'random', seed = 1): number[] =>
   Array.from({ length: 3000 }, (_, index) => urlIndexOf({ targetChoice, seed }, 3, index));
 
-describe('targetOf', () => {
+describe('urlIndexOf', () => {
   it('goes round', () => {
     assert.deepEqual(spread('roundRobin').slice(0, 5), [0, 1, 2, 0, 1]);
   });
