@@ -143,15 +143,3 @@ export function isLoopbackHost(hostname: string): boolean {
 export const isThisMachine = (hostname: string): boolean =>
   isLoopbackHost(hostname) ||
   /^(?:0\.0\.0\.0|::|::ffff:(?:0:0|0\.0\.0\.0))$/i.test(hostname.replace(/^\[|\]$/g, ''));
-
-const probeHeader = 'X-SignalR-Bench-Probe';
-
-/** For connections that only ask: test hubs keep their configured faults for the load. */
-export const asProbe = (endpoint: Endpoint): Endpoint => ({
-  ...endpoint,
-  headers: { ...endpoint.headers, [probeHeader]: '1' },
-});
-
-/** @param headers in lower case, as Node gives them */
-export const isProbe = (headers: Readonly<Record<string, unknown>>): boolean =>
-  headers[probeHeader.toLowerCase()] !== undefined;

@@ -47,7 +47,6 @@ export interface ContractMethods extends Readonly<Record<HubDialect, readonly st
   readonly streams: readonly string[];
 }
 
-/** Hub protocols, that of ASP.NET SignalR, and the subprotocols of Azure Web PubSub. */
 export type WireProtocol =
   | 'json'
   | 'messagepack'

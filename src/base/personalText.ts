@@ -13,7 +13,6 @@ export const connectionPlaceholders: readonly PersonalName[] = [
 ];
 export const identityPlaceholders: readonly PersonalName[] = ['index', 'data'];
 
-/** A piece of such a text: plain, or a placeholder. Plain data. */
 export type PersonalPart =
   | string
   | { readonly name: PlainName }

@@ -3,7 +3,6 @@ export interface Random {
   below(bound: number): number;
 }
 
-/** Mulberry32: 32 bits of state; enough for spreading senders and choosing targets, not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -24,7 +24,6 @@ export interface BrokenObjective {
   readonly name?: string;
   /** Microseconds for a latency, 0…1 for a share, a count, or a number per second. */
   readonly limit: number;
-  /** In the unit of `limit`; null when the rank was lost. */
   readonly value: number | null;
 }
 
@@ -58,7 +57,6 @@ export function triesByValue(steps: readonly SearchStep[]): SearchStep[][] {
   return [...tries.values()].sort(([a], [b]) => a!.value - b!.value);
 }
 
-/** A capacity search, as `result.json` has it. */
 export interface SearchSummary {
   readonly of: SearchKind;
   /** The range that was searched, until the interval is narrower than `precision` (0…1). */

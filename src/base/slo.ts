@@ -74,7 +74,6 @@ export interface Rule {
   readonly name?: string;
   /** Judged in the last step alone; absent: in each. */
   readonly step?: 'last';
-  /** Stops the run as soon as it is missed. */
   readonly abort?: true;
   /** How much of the measured time must have passed before it can stop the run. */
   readonly afterMs?: number;

@@ -10,7 +10,6 @@ const durationMs: Scale = {
 };
 const sizeBytes: Scale = { b: 1, kb: 1024, mb: 1024 * 1024 };
 
-/** `250ms`, `30s`, `1.5m`, `2h`. */
 export const durationPattern = '^[0-9]+(\\.[0-9]+)?\\s*(us|ms|s|m|min|h)$';
 /** `2KB`, `1MB`, `512B`: 1 KB is 1,024 bytes, as in the published tables. */
 export const sizePattern = '^[0-9]+(\\.[0-9]+)?\\s*([bB]|[kK][bB]|[mM][bB])$';
@@ -24,7 +23,6 @@ function scaled(text: string, pattern: string, scale: Scale): number | undefined
   return factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** Milliseconds of `30s`; undefined when the text is no duration. */
 export function parseDurationMs(text: string): number | undefined {
   return scaled(text.trim(), durationPattern, durationMs);
 }

@@ -46,7 +46,7 @@ export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeTargetOf } from '../targets/openTarget';
 export { calibrate } from '../engine/calibrate/roundTrips';
 export { detectHubTraits as askHub, probeHub } from '../wire/connect/probeHub';
-export { redirectHosts } from '../wire/connect/hubRedirects';
+export { redirectHosts } from '../wire/connect/probeHub';
 
 // Not in the ConfigMap of a cluster: no agent reads recordings.
 export const importCommand: typeof ImportCommand = async (...given) =>

@@ -7,7 +7,7 @@ import type { FromWorker, ToWorker, WorkerStart } from '../messages/worker';
 import { listCalls, stepsIn } from '../usecases/sessionSteps';
 import { permissionsOf } from '../usecases/useCase';
 import { AccessTokens, type ClientTokens } from '../wire/connect/accessTokens';
-import { codecForProtocol } from '../wire/connect/codecOf';
+import { codecForProtocol } from '../wire/connect/connectHub';
 import { PersonalEndpoints } from '../wire/connect/personalEndpoints';
 import type { HubConnection } from '../wire/hub/clientConnection';
 import { hubMessageType, type HubMessage } from '../wire/message/hubMessage';

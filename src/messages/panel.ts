@@ -26,7 +26,6 @@ export interface PanelRun {
   readonly estimateProblem?: string;
 }
 
-/** The numbers are those of `result.json`; sentences are in the language of the editor. */
 export interface PanelResult extends RunSummary {
   readonly id: string;
   readonly verdict: Verdict;
@@ -36,20 +35,16 @@ export interface PanelResult extends RunSummary {
   readonly estimate: Estimate | null;
   readonly estimateProblem?: string;
   readonly observed?: Observed;
-  /** The comparison with an earlier run. */
   readonly baseline?: PanelBaseline;
-  /** How far the rounds of a run with repeats lie apart. */
   readonly repeats?: readonly RepeatedStep[];
   readonly recommendation: Recommendation | null;
   readonly recommendationProblem?: string;
 }
 
 export interface PanelBaseline extends ComparisonSentences {
-  /** The earlier run. */
   readonly id: string;
 }
 
-/** Percentile curve of a finished step. */
 export interface PanelSpectrum {
   readonly step: number;
   /** Rising shares (0…1) with their latency in microseconds, from the due time. */
@@ -61,14 +56,12 @@ export type ToPanel =
   | {
       readonly type: 'hydrate';
       readonly run: PanelRun;
-      /** The load in words. */
       readonly load: string;
       readonly seconds: SnapshotColumns;
       readonly result?: PanelResult;
       readonly spectra: readonly PanelSpectrum[];
       /** The texts of `panelStrings.ts` in the user's language; the same in other messages. */
       readonly strings: Readonly<Record<string, string>>;
-      /** The run ended without a result. */
       readonly interrupted: boolean;
     }
   | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
@@ -77,7 +70,6 @@ export type ToPanel =
       readonly result: PanelResult;
       readonly spectra: readonly PanelSpectrum[];
     }
-  /** There is nothing to show, and why. */
   | {
       readonly type: 'unreadable';
       readonly message: string;
@@ -94,7 +86,6 @@ type SharePoints = PanelSpectrum['points'];
 /** Seconds of the measured time, with the p99 of what arrived then, in microseconds. */
 export type TimePoints = readonly { readonly atS: number; readonly p99Us: number }[];
 
-/** Curves of a step: of the earlier run and of the later one. */
 export interface ComparedCurves {
   readonly step: number;
   readonly spectra: readonly [a: SharePoints, b: SharePoints];
@@ -105,7 +96,6 @@ export interface ComparedCurves {
 export interface ShownComparison {
   readonly comparison: Comparison;
   readonly sentences: ComparisonSentences;
-  /** The runs by their local times. */
   readonly names: readonly [a: string, b: string];
   readonly curves: readonly ComparedCurves[];
 }
@@ -130,7 +120,6 @@ export interface OverviewRow {
   readonly id: string;
   readonly scenario: string;
   readonly startedMs: number;
-  /** When it ran, or its name. */
   readonly when: string;
   readonly p99Us?: number;
   /** Null when no size fits. */

@@ -41,10 +41,8 @@ export interface ClockOrder {
 
 /** From a worker in a process of its own. The first message to it is its {@link WorkerStart}, then orders follow. */
 export interface ProcessReport {
-  /** Absent: nothing but the numbers. */
   readonly fact?: FromWorker;
   readonly open: number;
-  /** CPU time of the process since it began, microseconds. */
   readonly cpuUs: number;
 }
 
@@ -73,16 +71,13 @@ export type ToWorker =
        */
       readonly ambiguousUs?: number;
     }
-  /** Close the worker's share of connections `from` … `to` − 1; they may be opened again. */
   | { readonly type: 'shrink'; readonly from: number; readonly to: number }
   /** The step's drain has begun, and ends at that time at the latest. */
   | { readonly type: 'drain'; readonly index: number; readonly untilUs: number }
   /** The step's drain is over, perhaps before its time: what still arrives is late. */
   | { readonly type: 'drained'; readonly index: number }
   | { readonly type: 'halt' }
-  /** Send a sample at once, marked with this number. */
   | { readonly type: 'flush'; readonly flush: number }
-  /** The sign-in at the service was renewed. */
   | { readonly type: 'renewed'; readonly pass: ServicePass }
   /** Tokens of identities were renewed; used from the next request or connection on. */
   | {
@@ -91,21 +86,15 @@ export type ToWorker =
     }
   /** What workers of all agents have reported; only where the plan has several. */
   | { readonly type: 'moved'; readonly reports: readonly MembershipReport[] }
-  /** That agent was lost: nothing more is expected of its connections. */
   | { readonly type: 'gone'; readonly agent: number }
   | { readonly type: 'close' };
 
 export type FromWorker =
   | { readonly type: 'ready' }
-  /** Every connect of this worker has succeeded or failed. */
   | { readonly type: 'connected' }
   | { readonly type: 'prepared' }
   /** Just before each sample of a tick or a flush, where the plan has several agents. */
   | ({ readonly type: 'moved' } & Omit<MembershipReport, 'worker'>)
-  /**
-   * Numbers since the previous sample: one each tick (`due`), others at the borders of a step and in answer to
-   * `flush`.
-   */
   | {
       readonly type: 'sampled';
       readonly sample: WorkerSample;
@@ -114,7 +103,6 @@ export type FromWorker =
     }
   /** The step's last message was due and sent where possible; `atUs`: when nothing was left to send. */
   | { readonly type: 'stepSent'; readonly index: number; readonly atUs: number }
-  /** All connections are closed; nothing follows. */
   | { readonly type: 'closed' };
 
 export type FactOf<Type extends FromWorker['type']> = Extract<FromWorker, { readonly type: Type }>;
@@ -125,7 +113,6 @@ export interface WorkerHost {
   readonly alive: ReadonlySet<number>;
   takingPart(): number;
   order(order: ToWorker): void;
-  /** Ends all workers at once. */
   end(): Promise<void>;
   /**
    * Longest time in which the lead did not run since the last call, microseconds; absent: its workers share its

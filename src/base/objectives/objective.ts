@@ -74,7 +74,6 @@ export interface JudgedConnections {
   readonly connectAtShareUs?: (share: number) => number;
 }
 
-/** Of limits and values: microseconds, 0…1, a whole number, or a number per second. */
 export type ObjectiveUnit = 'duration' | 'share' | 'count' | 'rate';
 
 export interface Ruling {
@@ -105,7 +104,6 @@ export interface StepObjective extends Judging<JudgedDeliveries> {
   readonly of: 'step';
   /** Judged again at the end of the run, since it may still be missed. */
   readonly untilEnd?: true;
-  /** Judged even where no delivery is expected. */
   readonly withoutDeliveries?: true;
 }
 
@@ -116,10 +114,8 @@ export interface ConnectionObjective extends Judging<JudgedConnections> {
 
 export type Objective = StepObjective | ConnectionObjective;
 
-/** Objectives whose names have a variable part. */
 export interface ObjectiveFamily<Name extends string = string> {
   readonly pattern: string;
   readonly offered: readonly Name[];
-  /** Undefined where the name is not of the family. */
   readonly named: (name: string) => Objective | undefined;
 }

@@ -7,6 +7,7 @@ import type { WorkerStart } from '../../messages/worker';
 import type { ClientTokens } from '../../wire/connect/accessTokens';
 import type { ConnectFailure } from '../../wire/connectFailure';
 import {
+  codecForProtocol,
   connectHub,
   type ConnectContext,
   type OpenConnection,
@@ -14,7 +15,6 @@ import {
 import { ConnectStopwatch, SocketAgents } from '../../wire/socket/socket';
 import { IncompleteBytesBudget } from '../../wire/socket/frameReader';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
-import { codecForProtocol } from '../../wire/connect/codecOf';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { hubMessageType, HubMessageError } from '../../wire/message/hubMessage';
 import type { Clock } from '../machineClock';

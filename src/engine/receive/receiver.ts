@@ -6,7 +6,7 @@ import { SequenceTracker } from '../../measure/sequence';
 import { shownText } from '../../wire/connectFailure';
 import type { HubConnection, HubListener } from '../../wire/hub/clientConnection';
 import type { HubCodec, Span } from '../../wire/message/hubCodec';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import { audienceOfStep, listCalls, sizesOfStep, stepsIn } from '../../usecases/sessionSteps';
 import type { StreamShape } from '../../usecases/streams';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';

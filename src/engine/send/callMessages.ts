@@ -21,7 +21,7 @@ import {
   MessageTemplate,
   type SenderFields,
 } from '../../wire/message/messageTemplate';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import type { Stamp } from '../../wire/message/stamp';
 import { decimalDigits, buildArguments } from './messageShape';
 import { bytesBeyondEstimate } from '../prepare/payloadFiles';

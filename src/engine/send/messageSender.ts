@@ -4,7 +4,7 @@ import { agentOfWorker, agentCount, connectionsOfAgent, type PlanStep } from '..
 import { createPayloadPicker, type PayloadPicker } from '../../plan/draws';
 import type { Audience } from '../../usecases/useCase';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import {
   holeLengths,
   MessageTemplate,

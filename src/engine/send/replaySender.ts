@@ -16,7 +16,7 @@ import type { Completion, StreamItem } from '../../wire/message/hubMessage';
 import { firstMessageAckId, messageAckId, type Hole } from '../../wire/message/messageLayout';
 import { MessageTemplate } from '../../wire/message/messageTemplate';
 import { emptyStamp, stampLength, type Stamp } from '../../wire/message/stamp';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import type { CallRecorder, StepRecorder } from '../recorder';
 import { DueHeap, type Due } from './dueQueues';
 import { EntrySender, type ReceivedMessage, type SenderParts } from './entrySender';

@@ -8,7 +8,7 @@ import { shownText } from '../../wire/connectFailure';
 import type { HubConnection } from '../../wire/hub/clientConnection';
 import type { Completion, Invocation } from '../../wire/message/hubMessage';
 import { hubMessageType } from '../../wire/message/hubMessage';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import type { StepRecorder } from '../recorder';
 import { maxBurst, EntrySender, graceUs } from './entrySender';
 import type { ReceivedMessage, SenderParts, StepPacing } from './entrySender';

@@ -4,7 +4,7 @@ import type { Plan, PlanEntry } from '../../plan/plan';
 import { argumentBytes, parseArguments, type CallArgument } from '../../usecases/ownArguments';
 import type { StreamShape } from '../../usecases/streams';
 import type { HubConnection } from '../../wire/hub/clientConnection';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import { hubMessageType, type HubMessage } from '../../wire/message/hubMessage';
 import {
   recordLatencyShape,

@@ -20,8 +20,7 @@ import { readScenario } from '../../run/scenarioFile';
 import { runSession, type RunSession } from '../../run/runSession';
 import type { RunRequest, Shell } from '../../run/shell';
 import { openTarget } from '../../targets/openTarget';
-import { redirectHosts } from '../../wire/connect/hubRedirects';
-import { detectHubTraits } from '../../wire/connect/probeHub';
+import { redirectHosts, detectHubTraits } from '../../wire/connect/probeHub';
 import type { ClusterPlace } from '../editorState';
 import { spectraOf, toPanelResult, type PanelSource } from '../panel/panelSession';
 

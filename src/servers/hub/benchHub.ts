@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isProbe } from '../../base/endpoint';
+import { isProbe } from '../../wire/http/negotiationRequest';
 import type { Envelope } from '../../wire/message/hubMessage';
 import { parseObject } from '../../wire/message/jsonScan';
 import {

@@ -9,7 +9,7 @@ import { AccessTokens } from '../../wire/connect/accessTokens';
 import { hubMessageType, HubMessageError, type Invocation } from '../../wire/message/hubMessage';
 import type { HubCodec } from '../../wire/message/hubCodec';
 import { RestCalls, type RestReceiver, type ServiceFailure } from '../../wire/rest/restCalls';
-import { codecForProtocol } from '../../wire/connect/codecOf';
+import { codecForProtocol } from '../../wire/connect/connectHub';
 import {
   listenOnLoopback,
   loopbackHost,

@@ -183,7 +183,6 @@ function answeredStamp(buffer: Buffer, start: number, end: number): number {
 
 const unaskedLength = idStart.length + holeDigits.sequence + answerEnd.length;
 
-/** Whether it is the completion of a call whose sender did not want one. */
 function isUnasked(buffer: Buffer, start: number, end: number): boolean {
   if (end - start !== unaskedLength || !startsWithAt(buffer, start, idStart)) return false;
   for (let at = start + idStart.length; at < end - answerEnd.length; at++)

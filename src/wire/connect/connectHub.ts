@@ -1,4 +1,3 @@
-/** Connects to a hub: negotiation, tokens, redirects, then a connection of the right kind. */
 import type { Endpoint } from '../../base/endpoint';
 import { HttpConnection } from '../http/httpConnection';
 import {
@@ -16,17 +15,23 @@ import { ClassicConnection } from '../classic/classicConnection';
 import { classicNegotiation, type ClassicTerms, splitHubUrl } from '../classic/classicNegotiation';
 import type { Attempt, ConnectionContext, HubConnection, Opening } from '../hub/clientConnection';
 import type { WireProtocol } from '../../base/message';
-import type { HubCodec } from '../message/hubCodec';
+import { type HubCodec, jsonCodec, messagePackCodec } from '../message/hubCodec';
 import { parseObject, type JsonObject } from '../message/jsonScan';
 import { ReliableConnection } from '../hub/reliableConnection';
 import { WebSocketConnection } from '../hub/webSocketConnection';
 import type { SocketAgents, ConnectStopwatch } from '../socket/socket';
 import type { ClientTokens } from './accessTokens';
-import { codecForProtocol } from './codecOf';
 import { PersonalEndpoints, type ConnectionEndpoint } from './personalEndpoints';
 import { StatusFailure, shownText } from '../connectFailure';
 import type { Negotiated } from '../socket/upgrade';
 import { Cookies } from '../socket/cookies';
+import {
+  plainWebPubSubCodec,
+  protobufWebPubSubCodec,
+  reliableProtobufWebPubSubCodec,
+  reliableWebPubSubCodec,
+  webPubSubCodec,
+} from '../webpubsub/webPubSubCodec';
 
 export interface ConnectContext extends ConnectionContext {
   readonly agents: SocketAgents;
@@ -247,9 +252,24 @@ function transportsOf(offered: unknown): string[] {
     .filter((name) => typeof name === 'string');
 }
 
-/** All hubs of an endpoint have one name where messages name it. */
 export const codecForEndpoint = (
   protocol: WireProtocol,
   { urls }: Pick<Endpoint, 'urls'>,
 ): HubCodec =>
   protocol === 'classic' ? classicCodec(splitHubUrl(urls[0]!).hub) : codecForProtocol(protocol);
+
+const codecs: Readonly<Record<Exclude<WireProtocol, 'classic'>, HubCodec>> = {
+  json: jsonCodec,
+  messagepack: messagePackCodec,
+  webpubsub: webPubSubCodec,
+  webpubsubReliable: reliableWebPubSubCodec,
+  webpubsubNone: plainWebPubSubCodec,
+  webpubsubProtobuf: protobufWebPubSubCodec,
+  webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
+};
+
+/** @throws Error for ASP.NET SignalR, whose messages name the hub: see `codecFor` */
+export function codecForProtocol(protocol: WireProtocol): HubCodec {
+  if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR needs an endpoint');
+  return codecs[protocol];
+}

@@ -13,8 +13,8 @@ import {
   fillPersonalText,
   type PlaceholderValues,
 } from '../../base/personalText';
-import { MissingIdentity } from '../connectFailure';
 import { renewalLeadMs, signingKey } from './signingKey';
+import { MissingIdentity } from '../connectFailure';
 
 export interface ConnectionEndpoint {
   readonly endpoint: Endpoint;

@@ -27,7 +27,6 @@ export interface ChannelOwner {
   requestFailed(failure: ConnectFailure): void;
 }
 
-/** As in the official clients; a poll ends after 90 s by itself. */
 const requestTimeoutMs = 100_000;
 
 export class HttpChannel {
@@ -253,7 +252,6 @@ export class Outbox implements ChannelOwner {
     return this.waitingBytes;
   }
 
-  /** Ends the connection at the server after the current POST. */
   end(): void {
     this.state = 'ending';
     this.waiting.length = 0;

@@ -86,7 +86,6 @@ export class PollInput implements ChannelOwner {
   private inVain = false;
   private pause: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs longest silence of the server */
   constructor(
     private readonly requests: HttpRequests,
     private readonly endpoint: Endpoint,

@@ -119,3 +119,15 @@ export interface NegotiationProtocol<Terms = never> {
   /** @throws ConnectFailure when the response is unusable */
   readonly read: (body: string, endpoint: Endpoint, hub: URL) => Negotiation<Terms>;
 }
+
+const probeHeader = 'X-SignalR-Bench-Probe';
+
+/** For connections that only ask: test hubs keep their configured faults for the load. */
+export const asProbe = (endpoint: Endpoint): Endpoint => ({
+  ...endpoint,
+  headers: { ...endpoint.headers, [probeHeader]: '1' },
+});
+
+/** @param headers in lower case, as Node gives them */
+export const isProbe = (headers: Readonly<Record<string, unknown>>): boolean =>
+  headers[probeHeader.toLowerCase()] !== undefined;

@@ -264,7 +264,6 @@ export class Invocations {
     });
   }
 
-  /** False when the completion is of no such invocation. */
   completed(connection: HubConnection, message: Completion): boolean {
     const own = this.pending.get(connection.index);
     const settle = own?.get(message.invocationId);

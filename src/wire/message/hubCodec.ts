@@ -76,7 +76,6 @@ export function startsWithAt(buffer: Buffer, start: number, bytes: Buffer): bool
 
 const cutOff = 'a hub message is cut off';
 
-// How .NET writes a completion in JSON, and in MessagePack behind the head of the array.
 const completionStart = Buffer.from('{"type":3,"invocationId":"', 'latin1');
 const completionEnd = Buffer.from('"}', 'latin1');
 const resultStart = Buffer.from('","result":', 'latin1');

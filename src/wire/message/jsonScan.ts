@@ -257,7 +257,6 @@ export function isJson(bytes: Buffer): boolean {
   return behind >= 0 && skipSpace(bytes, behind) === bytes.length && isUtf8(bytes);
 }
 
-/** The text of a valid JSON string in `start`…`end`, quotes included. */
 export function readString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

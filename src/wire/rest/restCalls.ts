@@ -159,7 +159,6 @@ export class RestCalls {
     return this.done({ method: 'DELETE', path: this.handlerPath });
   }
 
-  /** Waiting calls fail as `closed`, those under way as their sockets end. */
   close(): void {
     this.closed = true;
     clearTimeout(this.pauseTimer);

@@ -253,7 +253,6 @@ class SdkConnection extends OfficialConnection implements SdkOwner {
     if (this.state === 'connecting') this.becomeOpen();
   }
 
-  /** Usually the client reports the end of the connection afterwards. */
   failed(failure: ConnectFailure): ConnectFailure {
     this.failure ??= failure;
     // The client does not report a failed send.

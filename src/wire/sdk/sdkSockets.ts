@@ -29,7 +29,6 @@ export interface SdkClosing {
   readonly reason: string;
 }
 
-/** What the transports that we give the official client know of their connection. */
 export interface SdkOwner {
   readonly endpoint: Endpoint;
   readonly agents: SocketAgents;
@@ -39,11 +38,9 @@ export interface SdkOwner {
   readonly signal: AbortSignal;
   readonly stopwatch: ConnectStopwatch | undefined;
   readonly stopped: boolean;
-  /** Negotiates for a new token; undefined when there is none. */
   renew(): Promise<string | undefined>;
   /** The first failure counts. Returns it, to be thrown. */
   failed(failure: ConnectFailure): ConnectFailure;
-  /** The WebSocket, if it uses one, and how that was closed. */
   socket: WebSocket | undefined;
   closing: SdkClosing | undefined;
   sending(content: string | ArrayBufferLike | undefined): void;

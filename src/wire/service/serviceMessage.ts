@@ -38,11 +38,9 @@ interface Kind<Value> {
   /** @param left elements from here to the end of the message */
   read(cursor: Cursor, left: number): Value;
   write(value: Value, message: Values): readonly Buffer[];
-  /** Default where the element is missing at the end of a message. */
   readonly missing?: Value;
   /** Undefined writes nothing, not even nil. */
   readonly isLeftOut?: true;
-  /** It takes all elements to the end. */
   readonly isRest?: true;
 }
 
@@ -52,7 +50,6 @@ interface Field<Name extends string = string, Value = unknown> extends Kind<Valu
   readonly from: number | undefined;
 }
 
-/** The map of a message, with its possible members. */
 interface Extension<Name extends ExtensionName = ExtensionName> {
   readonly extension: readonly Name[];
   readonly from: number;
@@ -69,7 +66,6 @@ const asValue = (value: unknown): Buffer[] => [encodeValue(value)];
 
 const text = kind<string>({ read: emptyOrText, write: asValue });
 const textOrNil = kind<string | undefined>({ read: textOf, write: asValue });
-/** Empty but for on-demand connections. */
 const onDemandTarget = kind<string>({
   read: emptyOrText,
   write: (value, { connectionType }) =>
@@ -81,7 +77,6 @@ const intOrNil = kind<number | undefined>({
   read: (cursor) => (skipNil(cursor) ? undefined : integerOf(cursor)),
   write: asValue,
 });
-/** An integer in five bytes. */
 const flowEnum = kind<number>({
   read: (cursor) => {
     const value = integerOf(cursor);

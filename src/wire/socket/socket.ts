@@ -110,7 +110,6 @@ export function openSocket(
   openTunnel(proxy, url, tunnelled, AbortSignal.any(signals.filter((each) => each !== undefined)));
 }
 
-/** For `ws`, whose types know only the form of `net.createConnection`. */
 export const createConnectionWith = (
   open: (opened: SocketCallback) => void,
 ): typeof net.createConnection =>
@@ -188,7 +187,6 @@ const cachedLookup: net.LookupFunction = (host, options, callback) => {
   );
 };
 
-/** Splits the time of one try to connect: each phase lasts from the end of the one before it. */
 export class ConnectStopwatch {
   readonly us: PhaseTimes = {};
   private sinceMs = performance.now();

@@ -5,7 +5,6 @@ import type { Cookies } from './cookies';
 const acceptGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 export const maximumHeadBytes = 16 * 1024;
 
-/** Where and how to open the transport, after all redirects. */
 export interface Negotiated {
   /** `http:` or `https:` URL of the hub, with its query and the connection's id. */
   readonly url: URL;
@@ -15,7 +14,6 @@ export interface Negotiated {
   readonly renew?: () => Promise<RenewedToken>;
   readonly renewAtMs?: number | undefined;
   readonly cookies?: Cookies;
-  /** The id the hub uses; absent without negotiation. */
   readonly connectionId?: string;
 }
 

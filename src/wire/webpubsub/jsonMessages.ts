@@ -101,7 +101,6 @@ export class JsonFrame {
     return wireId(BigInt(digits));
   }
 
-  /** Of `dataType` and `data`. @throws SyntaxError when they do not fit */
   payload(): Payload {
     const dataType = this.value('dataType') ?? 'json';
     if (!isDataType(dataType)) throw new SyntaxError('no data type');
@@ -187,6 +186,5 @@ export function jsonPayload({ dataType, bytes }: Payload): Buffer[] {
 
 const quoted = (bytes: Buffer): string => `"${bytes.toString('base64')}"`;
 
-/** `,"ackId":…`, or nothing. */
 export const jsonId = (key: string, id: WireId | undefined): string =>
   id === undefined ? '' : `,"${key}":${id}`;

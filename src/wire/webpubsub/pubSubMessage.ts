@@ -54,7 +54,6 @@ export const noData: Payload = { dataType: 'json', bytes: Buffer.from('null') };
 export const isDataType = (text: unknown): text is DataType =>
   dataTypes.some((dataType) => dataType === text);
 
-/** Names are fixed, such as `Forbidden`, messages are for people. */
 export interface MessageError {
   readonly name: string;
   readonly message: string;
@@ -113,7 +112,6 @@ export const serverMessages = {
       /** Only in reliable subprotocols: above 0, and growing. */
       sequenceId: ['id?', 4],
       from: ['sender', 1],
-      /** These two only in messages from a group. */
       group: ['text?', 2],
       fromUserId: ['text?', 0],
       payload: ['payload', 3],
@@ -136,7 +134,6 @@ export type ProtobufServerMessage = MessageIn<typeof serverMessages>;
 
 export type ClientMessage =
   | MessageIn<typeof jsonClientMessages>
-  /** Frames of a stream of messages, of which only the id is read. */
   | { readonly type: 'stream'; readonly streamId: string };
 
 export type SendToGroup = Extract<ClientMessage, { type: 'sendToGroup' }>;

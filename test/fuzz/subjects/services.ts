@@ -15,7 +15,7 @@ import {
   writeProtobufClientMessage,
   writeProtobufServerMessage,
 } from '../../../src/wire/webpubsub/protobufMessages';
-import { codecForProtocol } from '../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../src/wire/connect/connectHub';
 import { parseFilter, FilterError } from '../../../src/servers/webpubsub/filter';
 import { golden } from '../../unit/wire/service/goldenFrames';
 import { inPieces, unless, type Subject } from '../subject';

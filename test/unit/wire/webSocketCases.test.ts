@@ -14,7 +14,7 @@ import {
 import { WebSocketTransport } from '../../../src/servers/http/transports';
 import { WebSocketConnection } from '../../../src/wire/hub/webSocketConnection';
 import type { HubListener } from '../../../src/wire/hub/clientConnection';
-import { codecForProtocol } from '../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../src/wire/connect/connectHub';
 import { endpointOf } from '../../fakes/endpoint';
 import { startRawHub, type Peer, type RawHub } from '../../fakes/rawHub';
 import { piecesOfCase, webSocketCases, type WebSocketCase } from '../../fakes/webSocketCases';

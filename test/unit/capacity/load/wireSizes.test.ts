@@ -16,7 +16,7 @@ import {
   type MessageShape,
 } from '../../../../src/wire/message/messageLayout';
 import { type HubCodec, jsonCodec, messagePackCodec } from '../../../../src/wire/message/hubCodec';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/connectHub';
 import { restBodyLayout } from '../../../../src/wire/rest/restCalls';
 import { encodeServiceMessage } from '../../../../src/wire/service/serviceMessage';
 import { writeJsonServerMessage } from '../../../../src/wire/webpubsub/jsonMessages';

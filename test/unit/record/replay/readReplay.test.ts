@@ -8,7 +8,7 @@ import {
 } from '../../../../src/record/replay/readReplay';
 import type { Recording } from '../../../../src/record/recording';
 import { listCalls } from '../../../../src/usecases/sessionSteps';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/connectHub';
 import { stampLength } from '../../../../src/wire/message/stamp';
 import { MadeRecording } from '../analyse/madeRecording';
 

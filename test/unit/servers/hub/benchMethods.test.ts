@@ -1,8 +1,7 @@
 import { startBenchHub, type BenchHub } from '../../../../src/servers/hub/benchHub';
-import { connectHub } from '../../../../src/wire/connect/connectHub';
+import { codecForProtocol, connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Span } from '../../../../src/wire/message/hubCodec';
 import { clientFrame } from '../../../../src/wire/socket/frame';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';

@@ -40,7 +40,7 @@ describe('negotiate', () => {
   async function ask(
     url: string,
     changes: Partial<Endpoint> = {},
-    signal = AbortSignal.timeout(5000),
+    signal = new AbortController().signal,
   ): Promise<Negotiated> {
     const endpoint = endpointOf(url, changes);
     const agents = new SocketAgents(endpoint, 2);

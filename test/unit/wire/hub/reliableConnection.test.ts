@@ -124,7 +124,7 @@ function describeReliable(codec: HubCodec, write: Speech['write'], read: Speech[
           endpoint: endpointOf(url.href),
           listener,
           options: { maximumMessageBytes: 1e6, maximumUnsentBytes: 1e6, codec },
-          signal: AbortSignal.timeout(5000),
+          signal: new AbortController().signal,
         },
       );
       return connection;

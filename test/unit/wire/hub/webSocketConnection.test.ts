@@ -27,7 +27,7 @@ describe('WebSocketConnection', () => {
   async function dial(
     options: RawHubOptions = {},
     listener = new RecordingListener(),
-    signal = AbortSignal.timeout(5000),
+    signal = new AbortController().signal,
     codec?: HubCodec,
   ): Promise<WebSocketConnection> {
     const hub = await startRawHub(options);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Span } from '../../../../src/wire/message/hubCodec';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
+import { codecForProtocol } from '../../../../src/wire/connect/connectHub';
 import {
   itemDigits,
   itemKey,

@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { connectHub } from '../../../../src/wire/connect/connectHub';
+import { codecForProtocol, connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -85,7 +84,7 @@ describe('a connection of the official client of Web PubSub', () => {
   async function open(
     protocol: 'webpubsub' | 'webpubsubReliable' = 'webpubsub',
     keepAlive = { intervalMs: 0, timeoutMs: 0 },
-    signal = AbortSignal.timeout(5000),
+    signal = new AbortController().signal,
     settings: Partial<Endpoint> = {},
   ): Promise<HubConnection> {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/hubs/h`;
@@ -287,7 +286,7 @@ describe('a connection of the official client of Web PubSub', () => {
           options: { ...options, codec: codecForProtocol('webpubsub') },
           open: pubSubSdkOpener(none),
         },
-        AbortSignal.timeout(5000),
+        new AbortController().signal,
       ),
       { errorClass: 'refused' },
     );

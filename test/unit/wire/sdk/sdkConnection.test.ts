@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { connectHub } from '../../../../src/wire/connect/connectHub';
+import { codecForProtocol, connectHub } from '../../../../src/wire/connect/connectHub';
 import type { Endpoint } from '../../../../src/base/endpoint';
 import { opcode } from '../../../../src/wire/socket/frame';
 import type { WireProtocol } from '../../../../src/base/message';
-import { codecForProtocol } from '../../../../src/wire/connect/codecOf';
 import type { HubConnection, HubListener } from '../../../../src/wire/hub/clientConnection';
 import type { HubMessage } from '../../../../src/wire/message/hubMessage';
 import { SocketAgents } from '../../../../src/wire/socket/socket';
@@ -22,7 +21,7 @@ function open(
   endpoint: Endpoint,
   listener: HubListener,
   protocol: WireProtocol = 'json',
-  signal = AbortSignal.timeout(10_000),
+  signal = new AbortController().signal,
 ): Promise<HubConnection> {
   const agents = new SocketAgents(endpoint, 1);
   const options = { ...limits, codec: codecForProtocol(protocol) };
