@@ -1,5 +1,4 @@
 import { groupBy } from '../base/collect';
-import type { Snapshot } from './snapshot';
 
 export type ObservedUnit = 'share' | 'bytes' | 'count' | 'perSecond';
 
@@ -30,6 +29,7 @@ const placeMark = ' @ ';
 export type ObservedValues = Readonly<Record<string, number>>;
 
 export const maximumSeries = 60;
+
 const longestName = 120;
 
 export const seriesName = (name: string, place?: string): string =>
@@ -95,7 +95,13 @@ export interface LateSeries {
 
 const mostPoints = 600;
 
-type Sampled = Pick<Snapshot, 'atMs' | 'observed' | 'phase' | 'step'>;
+/** What is asked of a snapshot. */
+interface Sampled {
+  readonly atMs: number;
+  readonly observed?: ObservedValues;
+  readonly phase: string;
+  readonly step?: { readonly index: number; readonly elapsedS: number };
+}
 
 export function summarizeObserved(
   snapshots: readonly Sampled[],

@@ -1,11 +1,5 @@
 /** What workers count, and how it travels: raw numbers that can be added up, never a percentile. */
-import {
-  mostPushedNames,
-  type PushedSummary,
-  type DroppedConnection,
-  type ErrorExample,
-  type MembershipSummary,
-} from './summary';
+import type { PushedSummary, DroppedConnection, ErrorExample, MembershipSummary } from './summary';
 import type { ConnectPhase } from '../base/endpoint';
 import type { ErrorCounts } from '../base/errorClass';
 import { LatencyHistogram, type HistogramCounts } from './histogram';
@@ -284,6 +278,7 @@ export interface PushedSample extends Pick<PushedSummary, 'name' | 'messages'> {
 
 /** Of all names beyond the first {@link mostPushedNames}: a hostile server may invent as many as it likes. */
 export const otherPushes = '…';
+const mostPushedNames = 100;
 const longestName = 100;
 
 interface Counts {

@@ -5,7 +5,8 @@ import type { Comparison } from '../measure/compare/comparison';
 import type { ComparisonSentences } from '../measure/compare/comparisonWords';
 import type { RepeatedStep } from '../measure/compare/repeats';
 import type { Observed } from '../measure/observed';
-import type { Snapshot, SnapshotColumns } from '../measure/snapshot';
+import type { Snapshot } from '../measure/snapshot';
+import type { SnapshotColumns } from '../measure/snapshotHistory';
 import type { RunSummary, Verdict } from '../measure/summary';
 import type { Dialect, Scenario } from '../scenario/scenario';
 

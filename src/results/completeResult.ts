@@ -1,5 +1,5 @@
 import { sentence, mapPlainText, type Words } from '../base/sentence';
-import { createReason } from '../measure/judge/reason';
+import { isDisturbance, createReason } from '../measure/judge/reason';
 import { ExpectedError } from '../base/expectedError';
 import type { Row, RowValue } from '../base/personalText';
 import { isSecretName, redacted } from '../base/secrets';
@@ -21,7 +21,7 @@ import type { EstimateOptions } from '../capacity/model';
 import { complaintWords, firstComplaint } from '../measure/judge/hubComplaint';
 import { summarizeRepeats } from '../measure/compare/repeats';
 import { isInvalidByLatenessOnly, judgeRun } from '../measure/judge/verdict';
-import { isDisturbance, type RunSummary, type StepSummary, type Verdict } from '../measure/summary';
+import type { RunSummary, StepSummary, Verdict } from '../measure/summary';
 import type { IdentitiesSpec, ObserveSpec, Scenario } from '../scenario/scenario';
 import { messageSizeRefusal } from '../capacity/load/wireSizes';
 import { repeatCount, stepCount, scenarioAtSearchValue } from '../scenario/steps';

@@ -3,7 +3,8 @@ import { isAzure } from '../base/serviceTraits';
 import { pairAlikeLoads } from '../capacity/judge/calibrate';
 import type { Calibration } from '../capacity/judge/calibrate';
 import type { Result } from './result';
-import { calibrationsShape, baselinesShape, shapeProblem, type Shape } from './resultShape';
+import { calibrationsShape, baselinesShape } from './resultShape';
+import { shapeProblem, type Shape } from '../measure/shape';
 import { readFileBounded } from './readResult';
 import { replaceFile } from './safeFiles';
 
@@ -49,7 +50,7 @@ export function calibrationFromResult(
 const mostBytes = 1024 * 1024;
 
 /** Undefined for one that is not there, or damaged: it holds nothing. */
-export async function readCheckedJson(file: string, shape: Shape): Promise<unknown> {
+export async function readCheckedJson(file: string, shape: Shape<unknown>): Promise<unknown> {
   try {
     const value = JSON.parse(await readFileBounded(file, mostBytes)) as unknown;
     return shapeProblem(value, shape) === undefined ? value : undefined;

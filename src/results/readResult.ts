@@ -14,9 +14,11 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { ExpectedError } from '../base/expectedError';
 import type { ReportedRun } from '../measure/report/reportModel';
-import { SnapshotHistory, type Snapshot, type StepProgress } from '../measure/snapshot';
+import { snapshotShape, type Snapshot, type StepProgress } from '../measure/snapshot';
+import { SnapshotHistory } from '../measure/snapshotHistory';
 import { describeFileError, resultFile, samplesFile, scenarioFile } from './resultFolder';
-import { resultShape, sampleShape, shapeProblem } from './resultShape';
+import { resultShape } from './resultShape';
+import { shapeProblem } from '../measure/shape';
 
 /** Larger files are no results of ours: 10,000 steps take about 40 MB. */
 const mostBytes = 64 * 1024 * 1024;
@@ -169,7 +171,7 @@ export async function* readSamples(file: string, most = mostBytes): AsyncGenerat
 export function parseSample(text: string): Snapshot | undefined {
   try {
     const sample: unknown = JSON.parse(text);
-    return shapeProblem(sample, sampleShape) === undefined
+    return shapeProblem(sample, snapshotShape) === undefined
       ? withSaidMiss(sample as Snapshot)
       : undefined;
   } catch {

@@ -2,7 +2,8 @@ import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { ExpectedError } from '../base/expectedError';
 import { trimEndCharacters } from '../base/text';
-import { dropAgents, type Snapshot } from '../measure/snapshot';
+import type { Snapshot } from '../measure/snapshot';
+import { dropAgents } from '../measure/snapshotHistory';
 import { createFile, replaceFile } from './safeFiles';
 import type { Result } from './result';
 

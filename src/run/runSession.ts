@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Emitter, type Event } from '../base/async';
-import { type Snapshot, SnapshotHistory, type TextCompression } from '../measure/snapshot';
+import type { Snapshot } from '../measure/snapshot';
+import { SnapshotHistory, type TextCompression } from '../measure/snapshotHistory';
 import type { RunSummary } from '../measure/summary';
 import { redactText } from '../results/redact';
 import { toolVersion, type Result } from '../results/result';

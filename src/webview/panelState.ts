@@ -1,11 +1,10 @@
+import type { Snapshot, StepProgress } from '../measure/snapshot';
 import {
   columnsToSnapshots,
   mostSnapshots,
   thinSnapshots,
   dropDetails,
-  type Snapshot,
-  type StepProgress,
-} from '../measure/snapshot';
+} from '../measure/snapshotHistory';
 import { stepBands, addLateSeries } from '../measure/show/timeSeries';
 import type { AgentProgress } from '../measure/summary';
 import type { PanelResult, PanelRun, PanelSpectrum, ToPanel } from '../messages/panel';

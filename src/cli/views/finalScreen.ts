@@ -15,12 +15,8 @@ import {
 } from '../../measure/show/stepColumns';
 import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { StepProgress } from '../../measure/snapshot';
-import {
-  couldNotConnect,
-  type ErrorExample,
-  type StepSummary,
-  type VerdictStatus,
-} from '../../measure/summary';
+import type { ErrorExample, StepSummary, VerdictStatus } from '../../measure/summary';
+import { couldNotConnect } from '../../measure/judge/reason';
 import type { InterruptedRun } from '../../results/readResult';
 import type { Result } from '../../results/result';
 import type { Scenario } from '../../scenario/scenario';

@@ -10,12 +10,8 @@ import { columnTexts } from '../../measure/show/stepColumns';
 import { say } from '../../base/sentence';
 import { wordsWithStep } from '../../measure/judge/reason';
 import { remainingReasons, verdictSentences } from '../../measure/show/verdictSentence';
-import {
-  thinSnapshots,
-  snapshotsToColumns,
-  type Snapshot,
-  type StepProgress,
-} from '../../measure/snapshot';
+import type { Snapshot, StepProgress } from '../../measure/snapshot';
+import { thinSnapshots, snapshotsToColumns } from '../../measure/snapshotHistory';
 import type { MessageSummary, RunSummary, Verdict, StepSummary } from '../../measure/summary';
 import type {
   ToComparisonPanel,

@@ -1,7 +1,8 @@
 import { totalErrors } from '../../base/errorClass';
 import type { Translate } from '../../base/text';
 import { latencyWords, formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
-import { runLeftS, type Snapshot } from '../../measure/snapshot';
+import type { Snapshot } from '../../measure/snapshot';
+import { runLeftS } from '../../measure/snapshotHistory';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';

@@ -1,5 +1,5 @@
 import { say, sentence, type Words } from '../../base/sentence';
-import type { VerdictReason } from '../summary';
+import type { RunSummary, VerdictReason } from '../summary';
 
 /** What has happened, and what to do. */
 export const adviceFrame = '{0}. {1}' as const;
@@ -38,3 +38,17 @@ type Ruled = NonNullable<VerdictReason['rule']>;
 
 export const isSameObjective = (a: Ruled, b: Ruled): boolean =>
   a.metric === b.metric && a.name === b.name && a.limit === b.limit && a.step === b.step;
+
+const disturbances: ReadonlySet<string> = new Set(['starved', 'suspended', 'slip', 'unread']);
+
+/** Whether a step is invalid by what is neither the target nor too much for the generator; `cause` is the code of its first reason. */
+export const isDisturbance = (cause: string | undefined): boolean =>
+  cause !== undefined && disturbances.has(cause);
+
+/** Whether the target let nobody in: nothing else is to be said of the run. */
+export const couldNotConnect = ({
+  ending,
+  steps,
+  connections,
+}: Pick<RunSummary, 'ending' | 'steps' | 'connections'>): boolean =>
+  ending === 'targetLost' && steps.length === 0 && connections.connected === 0;

@@ -34,18 +34,18 @@ import {
   type StepRow,
 } from '../show/stepColumns';
 import type { StepProgress } from '../snapshot';
-import {
-  type AgentProgress,
-  type ConnectionSummary,
-  type ConnectTimes,
-  type DroppedConnection,
-  type ErrorExample,
-  type LifeSummary,
-  type Quantiles,
-  type Recovery,
-  type StepSummary,
-  isDisturbance,
+import type {
+  AgentProgress,
+  ConnectionSummary,
+  ConnectTimes,
+  DroppedConnection,
+  ErrorExample,
+  LifeSummary,
+  Quantiles,
+  Recovery,
+  StepSummary,
 } from '../summary';
+import { isDisturbance } from '../judge/reason';
 import type { SearchSummary } from '../../base/searchSummary';
 
 export interface ReportTable extends TextTable {

@@ -11,9 +11,9 @@ import {
   formatShare,
 } from '../../base/units';
 import { joinWords, sentence, type Words } from '../../base/sentence';
-import { wordsWithoutStep, wordsWithStep } from '../judge/reason';
+import { isDisturbance, wordsWithoutStep, wordsWithStep } from '../judge/reason';
 import { generatorReasonCodes, withObjectiveName } from '../judge/verdict';
-import { isDisturbance, type VerdictReason } from '../summary';
+import type { VerdictReason } from '../summary';
 import {
   isJudged,
   representativeStep,

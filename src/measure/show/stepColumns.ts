@@ -7,14 +7,14 @@ import {
   type ShownPercentiles,
 } from '../latencySummary';
 import type { PushedSummary } from '../summary';
+import { isDisturbance } from '../judge/reason';
 import type { StepProgress } from '../snapshot';
-import {
-  type GeneratorHealth,
-  isDisturbance,
-  type MessageSummary,
-  type SessionSummary,
-  type StepSummary,
-  type VerdictStatus,
+import type {
+  GeneratorHealth,
+  MessageSummary,
+  SessionSummary,
+  StepSummary,
+  VerdictStatus,
 } from '../summary';
 
 /** `panel`: all tables that have room, in the panel and in reports. */

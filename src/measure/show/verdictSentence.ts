@@ -4,22 +4,26 @@ import { english, type Translate } from '../../base/text';
 import type { Slo } from '../../base/slo';
 import { latencyWords, formatCount, formatDurationMs } from '../../base/units';
 import { joinWords, say, sentence, wholeSentence, type Words } from '../../base/sentence';
-import { adviceFrame, wordsWithoutStep, wordsWithStep } from '../judge/reason';
+import {
+  couldNotConnect,
+  isDisturbance,
+  adviceFrame,
+  wordsWithoutStep,
+  wordsWithStep,
+} from '../judge/reason';
 import { latenessTexts, generatorPartUs } from './chartWords';
 import { shownPercentiles } from '../latencySummary';
 import { isPlainEnding } from '../judge/verdict';
 import type { Observed } from '../observed';
 import { findingsOfStep, findingWords } from './observedWords';
 import { searchHeadline, type Headline } from './searchSentence';
-import {
-  type ConnectionSummary,
-  couldNotConnect,
-  isDisturbance,
-  type RunSummary,
-  type SloCheck,
-  type StepSummary,
-  type Verdict,
-  type VerdictReason,
+import type {
+  ConnectionSummary,
+  RunSummary,
+  SloCheck,
+  StepSummary,
+  Verdict,
+  VerdictReason,
 } from '../summary';
 
 export type JudgedRun = Pick<

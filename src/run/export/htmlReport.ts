@@ -19,7 +19,8 @@ import {
 } from '../../measure/report/reportModel';
 import { remainingReasons, verdictSentence } from '../../measure/show/verdictSentence';
 import type { Snapshot } from '../../measure/snapshot';
-import { couldNotConnect, type GeneratorHealth, type StepSummary } from '../../measure/summary';
+import type { GeneratorHealth, StepSummary } from '../../measure/summary';
+import { couldNotConnect } from '../../measure/judge/reason';
 import type { Comparison } from '../../measure/compare/comparison';
 import {
   remainingComparisonReasons as otherDifferences,

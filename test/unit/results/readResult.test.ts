@@ -20,7 +20,8 @@ import {
 import { needsLinux } from '../../fakes/skipAloud';
 import type { StepSummary } from '../../../src/measure/summary';
 import { readdirSync, readFileSync } from 'node:fs';
-import { resultShape, shapeProblem } from '../../../src/results/resultShape';
+import { resultShape } from '../../../src/results/resultShape';
+import { shapeProblem } from '../../../src/measure/shape';
 import { scenarioOf } from '../scenario/parsed';
 
 const actions = {

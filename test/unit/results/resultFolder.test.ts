@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { mostSnapshots } from '../../../src/measure/snapshot';
+import { mostSnapshots } from '../../../src/measure/snapshotHistory';
 import { readResult, readSnapshots, parseSample } from '../../../src/results/readResult';
 import { resultFolderName, ResultFolder } from '../../../src/results/resultFolder';
 import { sampleAgents, sampleResult, sampleSnapshot } from './sampleResult';

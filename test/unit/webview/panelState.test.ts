@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { toPanelResult } from '../../../src/extension/panel/panelSession';
-import { latestAgents, mostSnapshots, type Snapshot } from '../../../src/measure/snapshot';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import { latestAgents, mostSnapshots } from '../../../src/measure/snapshotHistory';
 import type { ToPanel } from '../../../src/messages/panel';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
 import {

@@ -1,4 +1,5 @@
-import { snapshotsToColumns, type Snapshot } from '../../../src/measure/snapshot';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import { snapshotsToColumns } from '../../../src/measure/snapshotHistory';
 import type { RunSummary } from '../../../src/measure/summary';
 import type { ToPanel } from '../../../src/messages/panel';
 import { panelStrings } from '../../../src/measure/show/panelStrings';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { thinSnapshots, type Snapshot } from '../../../src/measure/snapshot';
+import type { Snapshot } from '../../../src/measure/snapshot';
+import { thinSnapshots } from '../../../src/measure/snapshotHistory';
 import { heat, heatMapOf, shareBelow } from '../../../src/webview/charts/heatMap';
 import { rateWords, timeLabel, timeLeftWords } from '../../../src/measure/show/chartWords';
 import { percentileAxisPosition, spectrumPoints } from '../../../src/measure/latencySummary';

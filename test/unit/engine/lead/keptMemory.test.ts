@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { mostSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
+import type { Snapshot } from '../../../../src/measure/snapshot';
+import { mostSnapshots } from '../../../../src/measure/snapshotHistory';
 import { RunTotals } from '../../../../src/measure/total/runTotals';
 import { planOf, shortStep } from '../../../fakes/plan';
 import { countsOf, stepSampleOf, workerSampleOf } from '../../../fakes/sample';

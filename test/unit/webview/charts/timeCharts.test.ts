@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { thinSnapshots, type Snapshot } from '../../../../src/measure/snapshot';
+import type { Snapshot } from '../../../../src/measure/snapshot';
+import { thinSnapshots } from '../../../../src/measure/snapshotHistory';
 import {
   readChartColumns,
   isolatedPoints,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Snapshot } from '../../../src/measure/snapshot';
 import {
   columnsToSnapshots,
   SnapshotHistory,
@@ -6,10 +7,9 @@ import {
   mostSnapshots,
   thinSnapshots,
   snapshotsToColumns,
-  type Snapshot,
   type SnapshotColumns,
   runLeftS,
-} from '../../../src/measure/snapshot';
+} from '../../../src/measure/snapshotHistory';
 import { deflated } from '../../../src/run/runSession';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
 import { measured } from '../webview/shownRun';
