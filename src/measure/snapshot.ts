@@ -68,8 +68,8 @@ const entryProgress = object({
 });
 export type EntryProgress = TypeOf<typeof entryProgress>;
 
-const { lost: _lost, ...callFields } = callSummary.fields;
-const callProgress = object({ ...callFields, outstanding: count });
+const withoutLost = ({ lost: _lost, ...fields }: typeof callSummary.fields) => fields;
+const callProgress = object({ ...withoutLost(callSummary.fields), outstanding: count });
 export type CallProgress = TypeOf<typeof callProgress>;
 
 /** An objective that is not met by now, in the words of a verdict. */

@@ -138,14 +138,14 @@ describe('commands', () => {
         '   Unit  connections  inbound  outbound',
         '      5         38 %    190 %     190 %',
         '▸    10         19 %     95 %      95 %',
-        '     20         10 %     48 %      48 %',
+        '     20        9.5 %     48 %      48 %',
         '',
         '1,900 senders × 1 msg/s × 10 members = 19,000 msg/s × 2 KB = 38 MB/s',
         '3 app servers with 15 server connections each.',
         'Above the 70 % mark (traffic 95 %): Unit 20 leaves room.',
         '',
-        'Performance guide for Azure SignalR Service, 23 March 2023, "Small group" ·',
-        "  guide's own method: Unit 10",
+        'Performance guide for Azure SignalR Service, 2023-03, "Case study > Default mode',
+        `  > Send to group > Small group", line 314 · guide's own method: Unit 10`,
         '',
       ]);
     });

@@ -22,29 +22,27 @@ const only = (duplicated: number): Slo => ({ latencyUs: {}, duplicated });
 const codesOf = ({ reasons }: Verdict): string[] => reasons.map(({ code }) => code);
 
 describe('duplicates', () => {
-  const cases: [string, Partial<StepMeasures>, Slo, Verdict['status'], string[]][] = [
-    ['none', {}, defaultSlo, 'pass', []],
-    ['one where none is allowed', { duplicated: 1 }, defaultSlo, 'fail', ['slo-duplicated']],
-    ['as many as are allowed', { duplicated: 7 }, only(0.07), 'pass', []],
-    ['one more than are allowed', { duplicated: 8 }, only(0.07), 'fail', ['slo-duplicated']],
-    ['one of each', { duplicated: 100 }, only(1), 'pass', []],
-    ['more than one of each', { duplicated: 101 }, only(1), 'fail', ['slo-duplicated']],
-    ['any number without an objective', { duplicated: 1e6 }, { latencyUs: {} }, 'pass', []],
-    ['where nothing was expected', { expected: 0, duplicated: 3 }, defaultSlo, 'pass', []],
-    [
-      'which make up for no loss',
-      { received: 90, duplicated: 300 },
-      { ...only(1), delivered: 0.95 },
-      'fail',
-      ['slo-delivered', 'slo-duplicated'],
-    ],
+  const cases: [string, Partial<StepMeasures>, Slo, string][] = [
+    ['none', {}, defaultSlo, 'pass'],
+    ['one where none is allowed', { duplicated: 1 }, defaultSlo, 'fail slo-duplicated'],
+    ['as many as are allowed', { duplicated: 7 }, only(0.07), 'pass'],
+    ['one more than are allowed', { duplicated: 8 }, only(0.07), 'fail slo-duplicated'],
+    ['one of each', { duplicated: 100 }, only(1), 'pass'],
+    ['more than one of each', { duplicated: 101 }, only(1), 'fail slo-duplicated'],
+    ['any number without an objective', { duplicated: 1e6 }, { latencyUs: {} }, 'pass'],
+    ['where nothing was expected', { expected: 0, duplicated: 3 }, defaultSlo, 'pass'],
   ];
-  for (const [name, change, slo, status, codes] of cases) {
-    it(`${name}: ${status}`, () => {
+  for (const [name, change, slo, expected] of cases)
+    it(`${name}: ${expected}`, () => {
       const verdict = judgeStep(step(change), slo);
-      assert.deepEqual([verdict.status, codesOf(verdict)], [status, codes]);
+      assert.equal([verdict.status, ...codesOf(verdict)].join(' '), expected);
     });
-  }
+
+  it('make up for no loss', () => {
+    const slo = { ...only(1), delivered: 0.95 };
+    const verdict = judgeStep(step({ received: 90, duplicated: 300 }), slo);
+    assert.deepEqual(codesOf(verdict), ['slo-delivered', 'slo-duplicated']);
+  });
 
   it('are a check with their share of what was expected, met or not', () => {
     const check = (received: number, limit: number): unknown =>

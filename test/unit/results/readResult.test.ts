@@ -61,100 +61,74 @@ describe('a hostile result', () => {
     };
   }
 
-  const broken: [string, () => Promise<void>, RegExp][] = [
-    ['of 200 MB', () => sparse('result.json', 200 * 1024 * 1024), /larger than 64 MB/],
+  const stored = (change: object = {}, result = sampleResult()): string =>
+    JSON.stringify({ ...result, extra: 0, ...change });
+  const sessions = (): string => stored({}, sampleResult({ steps: [sessionStep(1)] }));
+  const agent = { index: 1, node: 'a', status: 'done', lastTick: 3, clockErrorUs: -1, share: 1 };
+  const check = '{"metric":"p99","limit":1,"value":1,"met":true,"by":"somebody"}';
+  /** What stands in the place of what in a stored result. */
+  const broken: [string, string, string, string, RegExp][] = [
     [
-      'nested a hundred thousand levels deep',
-      () => {
-        const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-        const text = JSON.stringify({ ...sampleResult(), extra: 0 });
-        return writeFile(file(), text.replace('"extra":0', `"extra":${deep}`));
-      },
+      ...['nested a hundred thousand levels deep', stored(), '"extra":0'],
+      `"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
       /nested deeper than 64 levels/,
     ],
     [
-      'with a number that nothing counted can have',
-      () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e308')),
+      ...['with a number that nothing counted can have', stored(), '"cores":2', '"cores":1e308'],
       /machine\.cores: must be a number of at least 0/,
     ],
     [
-      'that received less than nothing',
-      () => {
-        const result = sampleResult();
-        const [first, ...rest] = result.steps;
-        return writeFile(
-          file(),
-          JSON.stringify({ ...result, steps: [{ ...first, received: -5 }, ...rest] }),
-        );
-      },
+      ...['with a number beyond all numbers', stored(), '"cores":2', '"cores":1e999'],
+      /machine\.cores: must be a number of at least 0/,
+    ],
+    [
+      ...['that received less than nothing', stored(), '"received":', '"received":-5,"was":'],
       /steps\[0\]\.received: must be a number of at least 0/,
     ],
     [
-      'with less than no errors',
-      () => writeFile(file(), JSON.stringify({ ...sampleResult(), errors: { reset: -1 } })),
+      ...['with less than no errors', stored({ errors: { reset: 1 } }), '"reset":1', '"reset":-1'],
       /errors\.reset: must be a number of at least 0/,
     ],
     [
-      'whose clocks are better than right',
-      () => {
-        const agent = { index: 1, node: 'a', status: 'done', lastTick: 3, clockErrorUs: -1 };
-        const agents = [{ ...agent, share: 1 }];
-        return writeFile(file(), JSON.stringify({ ...sampleResult(), agents }));
-      },
+      ...['whose clocks are better than right', stored({ agents: [agent] }), '', ''],
       /agents\[0\]\.clockErrorUs: must be a number of at least 0/,
     ],
     [
-      'whose objective was decided by something else',
-      () => {
-        const text = JSON.stringify(sampleResult());
-        const check = '{"metric":"p99","limit":1,"value":1,"met":true,"by":"somebody"}';
-        return writeFile(file(), text.replace(/"checks":\[/, `"checks":[${check},`));
-      },
+      ...['whose objective was decided by something else', stored(), '"checks":['],
+      `"checks":[${check},`,
       /checks\[0\]\.by: must be one of inside, nothing/,
     ],
-    ...(
-      [
-        [
-          'with less than no calls of a session',
-          ['"sent":20020', '"sent":-1'],
-          /steps\[0\]\.calls\[1\]\.sent: must be a number of at least 0/,
-        ],
-        [
-          'whose sessions broke off at a word',
-          ['{"GetHistory":2}', '{"GetHistory":"often"}'],
-          /steps\[0\]\.sessions\.brokenOffAt\.GetHistory: must be a number of at least 0/,
-        ],
-        [
-          'whose call has no name',
-          ['"name":"JoinRoom",', ''],
-          /steps\[0\]\.calls\[0\]\.name: must be a string/,
-        ],
-      ] as const
-    ).map(([name, [from, to], why]): [string, () => Promise<void>, RegExp] => [
-      name,
-      () => {
-        const text = JSON.stringify(sampleResult({ steps: [sessionStep(1)] }));
-        assert.ok(text.includes(from), from);
-        return writeFile(file(), text.replace(from, to));
-      },
-      why,
-    ]),
     [
-      'with a parameter of the wrong type',
-      () =>
-        writeFile(
-          file(),
-          JSON.stringify(sampleResult()).replace('"groupCount":190', '"groupCount":"190"'),
-        ),
+      ...['with less than no calls of a session', sessions(), '"sent":20020', '"sent":-1'],
+      /steps\[0\]\.calls\[1\]\.sent: must be a number of at least 0/,
+    ],
+    [
+      ...[
+        'whose sessions broke off at a word',
+        sessions(),
+        '"GetHistory":2',
+        '"GetHistory":"often"',
+      ],
+      /steps\[0\]\.sessions\.brokenOffAt\.GetHistory: must be a number of at least 0/,
+    ],
+    [
+      ...['whose call has no name', sessions(), '"name":"JoinRoom",', ''],
+      /steps\[0\]\.calls\[0\]\.name: must be a string/,
+    ],
+    [
+      ...['with a parameter of the wrong type', stored(), '"groupCount":190', '"groupCount":"190"'],
       /parameters\.groupCount: must be a number/,
     ],
-    [
-      'with a number beyond all numbers',
-      () => writeFile(file(), JSON.stringify(sampleResult()).replace('"cores":2', '"cores":1e999')),
-      /machine\.cores: must be a number of at least 0/,
-    ],
-  ];
-  for (const [name, write, why] of broken) {
+  ].map((row) => row as [string, string, string, string, RegExp]);
+  const writing = broken.map(([name, whole, from, to, why]) => {
+    assert.ok(whole.includes(from), from);
+    return [name, () => writeFile(file(), whole.replace(from, to)), why] as const;
+  });
+  const large = () => sparse('result.json', 200 * 1024 * 1024);
+  for (const [name, write, why] of [
+    ...writing,
+    ['of 200 MB', large, /larger than 64 MB/] as const,
+  ]) {
     it(`${name} is refused with the reason, and listed as damaged`, async () => {
       await write();
       await assert.rejects(readResult(directory), { code: 'result-damaged', message: why });

@@ -1,3 +1,0 @@
-import { LatencyHistogram } from '../../../src/measure/histogram';
-
-export const noLatency = new LatencyHistogram().summary();
