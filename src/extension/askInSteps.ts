@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 
 /** Position of a question among several; all but the first have a way back. */
 export interface Place {
-  /** Part of another question, to which its way back leads. */
   readonly inside?: true;
   readonly step: number;
   readonly totalSteps: number;
@@ -92,7 +91,7 @@ export const back = Symbol('back');
  * Asks one question after the other. `ask` gets the answers before it, and its own earlier answer after going
  * back. Undefined when cancelled.
  */
-export async function inSteps<Answer>(
+export async function askInOrder<Answer>(
   count: number,
   ask: (
     at: number,

@@ -9,7 +9,7 @@ import { modelTools } from './run/modelTools';
 import type { ScenarioRecorder } from './run/recordScenario';
 import { ResultCommands } from './run/resultCommands';
 import { newScenario, runScenario } from './run/runCommands';
-import { RunController, copyIn } from './run/runController';
+import { RunController, readScenarioCopy } from './run/runController';
 import { ScenarioTests } from './run/scenarioTests';
 import { uriOf, type ScenarioFiles } from './scenarios/scenarioFiles';
 import type { FeatureParts } from './services';
@@ -49,7 +49,7 @@ export function createRunFeatures(parts: RunFeatureParts) {
     tools,
     discoverTests,
     restoreComparison,
-    scenarioCopy: copyIn,
+    scenarioCopy: readScenarioCopy,
   };
 }
 
@@ -59,7 +59,6 @@ interface Commanded {
   readonly overview: OverviewPanel;
 }
 
-/** All commands by id; a test compares them with the manifest. */
 function commandHandlers(
   { services, files, language, context }: RunFeatureParts,
   { controller, results, overview }: Commanded,

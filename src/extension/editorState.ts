@@ -11,7 +11,6 @@ export interface UnfinishedRun {
 export interface ClusterPlace {
   readonly context: string;
   readonly namespace: string;
-  /** The user's own Secret, from which pods get values. */
   readonly secret?: string;
 }
 
@@ -30,11 +29,9 @@ interface StoredLists {
   readonly ignoreOffered: string;
   /** URIs of files that a person marked as scenarios. */
   readonly markedFiles: string;
-  /** Runs of any window that go on or were interrupted. */
   readonly unfinishedRuns: UnfinishedRun;
   readonly hubs: string;
   readonly secretNames: string;
-  /** Place of the last run in a cluster; at most one. */
   readonly clusterPlaces: ClusterPlace;
   /** Runs in a cluster by folder. On this machine only, as kubectl contexts are. */
   readonly clusterRuns: ClusterRunHere;
@@ -57,7 +54,6 @@ const mostHubs = 20;
 
 const isUnsaved = (uri: string): boolean => uri.startsWith('untitled:');
 
-/** What is stored between sessions of the editor. */
 export class EditorState {
   private readonly emitter = new Emitter<void>();
   readonly onDidChange = this.emitter.event;
@@ -83,7 +79,6 @@ export class EditorState {
     return ofAllWorkspaces.includes(key) ? this.everywhere : this.workspace;
   }
 
-  /** Puts the URL first, unless it holds or held a secret. */
   async rememberHub(url: string): Promise<void> {
     const isSecret = redactUrl(url) !== url || url.includes(redacted) || url.includes('${');
     if (isSecret || url.length > 2000) return;
@@ -91,7 +86,6 @@ export class EditorState {
     await this.store('hubs', [url, ...others].slice(0, mostHubs));
   }
 
-  /** All entries but that of a folder. */
   private others<Key extends 'unfinishedRuns' | 'origins' | 'clusterRuns'>(
     key: Key,
     folder: string,

@@ -74,7 +74,6 @@ interface PartsForTests {
   readonly log: Log;
 }
 
-/** The list of results, with its filter above it. */
 function resultsView({ index, selected }: Services): vscode.Disposable {
   const view = vscode.window.createTreeView('signalrBenchmark.results', {
     treeDataProvider: new ResultsTree(index),
@@ -110,7 +109,6 @@ async function loadFeatures(parts: FeatureParts): Promise<Features> {
   return features;
 }
 
-/** Stores the measurements of a run before the window closes. */
 export async function deactivate(): Promise<void> {
   await (await loading)?.close();
 }

@@ -2,7 +2,7 @@ import { t, inBackground } from './log';
 import { resultFolderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
-import { fromName } from './results/resultEntry';
+import { parseFolderName } from './results/resultEntry';
 import { lastRunText, newestOf } from './results/resultsModel';
 import type { FeatureParts } from './services';
 
@@ -18,7 +18,6 @@ export function createFeatures(parts: FeatureParts) {
   };
   return {
     language,
-    /** Loads the code of runs and results: editing needs no load runner. */
     runs: (): Promise<RunFeatures> => (loading ??= load()),
     close: async (): Promise<void> => (await loading)?.controller.close(),
     dispose: (): void => {
@@ -37,8 +36,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
     onRelevantChange,
     isRunning: (uri) => running.is(uri),
     lastRun: (uri) => {
-      // As result folders spell the name.
-      const { scenario } = fromName(resultFolderName(new Date(0), uri.path));
+      const { scenario } = parseFolderName(resultFolderName(new Date(0), uri.path));
       const source = { scenario, origin: uri.toString(), places: places.for(uri) };
       const entry = newestOf(index.results.entries, source);
       if (!entry) return undefined;

@@ -5,7 +5,6 @@ import { inBackground } from './log';
 
 type Kind = 'Information' | 'Warning' | 'Error';
 
-/** @returns the pressed button */
 export function ask(
   kind: Kind,
   text: string,
@@ -15,7 +14,7 @@ export function ask(
 }
 
 /** Asks in a modal dialog. @returns the pressed button */
-export function askFirst(
+export function askModal(
   question: string,
   detail: string,
   ...buttons: readonly string[]
@@ -24,7 +23,6 @@ export function askFirst(
   return vscode.window.showWarningMessage(redactNotice(question), options, ...buttons);
 }
 
-/** Shows a message without waiting. */
 export function say(kind: Kind, text: string): void {
   inBackground(ask(kind, text));
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { t } from './log';
-import { ask, askFirst } from './notices';
+import { ask, askModal } from './notices';
 import {
   contactKey,
   contactsBeyond,
@@ -14,8 +14,7 @@ import { loadNumbers, formatLoadNumbers } from '../run/runWords';
 import type { Scenario } from '../scenario/scenario';
 import type { EditorState } from './editorState';
 
-/** Whether the workspace is trusted; if not, says why and offers to manage trust. */
-export async function trusted(why = runsAreOff()): Promise<boolean> {
+export async function ensureTrusted(why = runsAreOff()): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = t('Manage Workspace Trust');
   const answer = await ask('Warning', why, manage);
@@ -28,14 +27,18 @@ const runsAreOff = (): string =>
     'Runs are off in Restricted Mode: a scenario of this workspace could send load or secrets to any host. Trust the workspace to run it.',
   );
 
-/** As {@link trusted}, for commands that write files. */
-export const trustedToWrite = (): Promise<boolean> =>
-  trusted(
+/** As {@link ensureTrusted}, for commands that write files. */
+export const ensureTrustedToWrite = (): Promise<boolean> =>
+  ensureTrusted(
     t('Nothing is written in Restricted Mode. Trust the workspace to change or export results.'),
   );
 
-export async function agrees(question: string, button: string, detail = ''): Promise<boolean> {
-  return (await askFirst(question, detail, button)) === button;
+export async function askToConfirm(
+  question: string,
+  button: string,
+  detail = '',
+): Promise<boolean> {
+  return (await askModal(question, detail, button)) === button;
 }
 
 /** Asks once per host and command of the workspace; for a tool's run every time a command would start. */
@@ -57,7 +60,8 @@ export async function confirmLoad(
     ...[formatLoadNumbers(loadNumbers(scenario)), ...reachLines(reach, t)],
     t('You are asked once per host and command in this workspace.'),
   ].join('\n');
-  if (!(await agrees(questionText(reach, url, unlikeRecording), t('Run'), detail))) return false;
+  if (!(await askToConfirm(questionText(reach, url, unlikeRecording), t('Run'), detail)))
+    return false;
   await state.store('confirmedHosts', [...new Set([...known, ...hosts])]);
   if (!isByTool) await state.store('agreedCommands', [...new Set([...agreed, ...commands])]);
   return true;
@@ -87,6 +91,6 @@ export async function askSecondRun(
   const detail = t(
     'Two runs at once would disturb each other. A stopped run keeps what it has measured.',
   );
-  const answer = await askFirst(question, detail, stop, wait);
+  const answer = await askModal(question, detail, stop, wait);
   return answer === stop ? 'stop' : answer === wait ? 'wait' : 'cancel';
 }

@@ -17,7 +17,6 @@ export function createServices(context: vscode.ExtensionContext) {
   const index = new ResultsIndex(places, state);
   const targets = new TargetsTree(state, secrets);
   const running = new RunningScenario();
-  /** Selection in the list of results; set with the view. */
   const selected: { results: () => readonly ResultNode[] } = { results: () => [] };
   const all = vscode.Disposable.from(log, index, running);
   return {
@@ -29,7 +28,6 @@ export function createServices(context: vscode.ExtensionContext) {
     targets,
     running,
     selected,
-    /** Runs `serve hub`. */
     serverScript: context.asAbsolutePath(path.join('dist', 'serve.js')),
     dispose: (): void => {
       all.dispose();
@@ -48,7 +46,6 @@ interface Settings {
   readonly keepGoing: boolean;
   /** Empty: `kubectl` on the path. */
   readonly kubectl: string;
-  /** Images of agents and coordinator, and of their bus. */
   readonly kubernetesImage: string;
   readonly kubernetesBusImage: string;
 }

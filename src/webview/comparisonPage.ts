@@ -62,7 +62,6 @@ function createComparisonPage(root: HTMLElement, send: Send): ComparisonPage {
   };
 }
 
-/** The wanted step, else the decisive one. */
 const stepOf = ({ comparison }: ShownComparison, wanted?: number): ComparedStep | undefined =>
   comparison.steps.find(({ index }) => index === wanted) ?? headlineStep(comparison);
 
@@ -84,7 +83,6 @@ function createHeader(all: readonly ShownComparison[], strings: PanelStrings, se
   const head = element('div.title', title, where, runs.root, steps.root, orders);
   return {
     root: element('header', head, verdict.root),
-    /** Calls back now and on each choice. */
     onChosen(listener: typeof chosen): void {
       chosen = listener;
       chosen(at);
@@ -218,7 +216,7 @@ function timeView(
   };
 }
 
-export function startComparison(host: Host): void {
+export function startComparisonPage(host: Host): void {
   const page = createComparisonPage(document.body, (message) => host.postMessage(message));
   startPage(host, page, ({ shown, strings, folders }: ToComparisonPanel) => {
     host.setState({ folders });

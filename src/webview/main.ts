@@ -1,15 +1,15 @@
 import type { PageName } from '../messages/panel';
-import { startComparison } from './comparisonPage';
+import { startComparisonPage } from './comparisonPage';
 import type { Host } from './element';
-import { startOverview } from './overviewPage';
+import { startOverviewPage } from './overviewPage';
 import { startRunPage } from './page';
 
 declare function acquireVsCodeApi(): Host;
 
 const pages: Readonly<Record<PageName, (host: Host) => void>> = {
   run: startRunPage,
-  comparison: startComparison,
-  overview: startOverview,
+  comparison: startComparisonPage,
+  overview: startOverviewPage,
 };
 
 // One script for all pages, since they share most code.

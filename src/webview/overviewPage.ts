@@ -9,7 +9,7 @@ import {
   countAxisBelow,
   latencyOptions,
   rightSide,
-  sideRoom,
+  sidePadding,
   themeColour,
   type ChartOptions,
   type LegendLine,
@@ -135,7 +135,7 @@ function tableOf(
   );
 }
 
-export function startOverview(host: Host): void {
+export function startOverviewPage(host: Host): void {
   const page = createOverviewPage(document.body, (message) => host.postMessage(message));
   startPage(host, page, (message: ToOverviewPanel) => page.show(message));
 }
@@ -144,7 +144,6 @@ type SortKey = 'when' | 'scenario' | 'p99' | 'unit' | 'outcome';
 
 export interface Wanted {
   readonly scenario: string | undefined;
-  /** All must match, ignoring case. */
   readonly words: string;
   readonly key: SortKey;
   readonly falling: boolean;
@@ -252,7 +251,7 @@ function options(lines: readonly LegendLine[]): ChartOptions {
     scales: { ...scales, units: { range: (_plot, _min, max) => [0, Math.max(1, max) * 1.2] } },
     axes: [
       ...axes!,
-      countAxis({ scale: 'units', side: rightSide, size: sideRoom.right, grid: false }),
+      countAxis({ scale: 'units', side: rightSide, size: sidePadding.right, grid: false }),
     ],
   };
 }

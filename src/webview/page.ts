@@ -12,7 +12,7 @@ import {
   isOver,
   isUnreachable,
   type PanelState,
-  problemOf,
+  latestProblem,
   progressOf,
   reduce,
   type ShownRun,
@@ -23,7 +23,6 @@ import { tableCards } from './tables/tables';
 import { tilesOf } from './tables/tiles';
 import { createUnitsCard } from './tables/unitsCard';
 
-/** Minimum interval of the live region. */
 const speakEveryMs = 10_000;
 
 type Send = (message: FromPanel) => void;
@@ -64,7 +63,6 @@ function createPage(root: HTMLElement, send: Send): Page {
   };
 }
 
-/** The comparison with the baseline, if any. */
 function baselineOf({ result, strings }: ShownRun): PanelBaseline | undefined {
   const baseline = result?.baseline;
   if (baseline === undefined) return undefined;
@@ -72,7 +70,6 @@ function baselineOf({ result, strings }: ShownRun): PanelBaseline | undefined {
 }
 
 function messageOf(state: Exclude<PanelState, ShownRun>): HTMLElement {
-  // Texts arrive with the run.
   if (state.kind === 'waiting') return element('p');
   const text = element('span', element('strong', state.strings.unreadable), ' ', state.message);
   return element('p.verdict bad', { role: 'alert' }, text);
@@ -107,7 +104,6 @@ function createRunPage(main: HTMLElement, state: ShownRun, send: Send) {
       const nothing = isOver(next) && next.snapshots.length === 0;
       missing.hidden = !nothing || unreachable;
       for (const { card } of overTime) card.show(!nothing && !unreachable);
-      // Replaces charts that would have no lines.
       const place = unreachable ? first : last;
       if (errors.card.root.parentElement !== place) place.append(errors.card.root);
       header.update(next);
@@ -174,7 +170,7 @@ function createHeader(state: ShownRun, send: Send) {
       const compared = baselineOf(next);
       baseline.root.hidden = compared === undefined;
       if (compared) baseline.show(compared);
-      const said = problemOf(next);
+      const said = latestProblem(next);
       problem.hidden = said === '';
       setText(problem, said);
       tiles.update(next);
@@ -210,7 +206,6 @@ export function startRunPage(host: Host): void {
   let state = initialState;
   let drawing = false;
 
-  /** Draws once per frame. */
   function draw(): void {
     if (drawing) return;
     drawing = true;

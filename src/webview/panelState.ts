@@ -37,7 +37,6 @@ export type PanelState =
 
 export const initialState: PanelState = { kind: 'waiting' };
 
-/** Unknown messages change nothing. */
 export function reduce(state: PanelState, message: ToPanel): PanelState {
   switch (message.type) {
     case 'hydrate':
@@ -88,7 +87,7 @@ function withSnapshot(state: ShownRun, snapshot: Snapshot): ShownRun {
 }
 
 /** The last problem beside the load; empty if the final sentence says it. */
-export function problemOf({ snapshots, result }: ShownRun): string {
+export function latestProblem({ snapshots, result }: ShownRun): string {
   const problem = snapshots.at(-1)?.problem ?? '';
   return result?.endingMessage?.includes(problem) === true ? '' : problem;
 }
@@ -99,13 +98,12 @@ export const isOver = ({ result, interrupted }: ShownRun): boolean =>
 export const isUnreachable = ({ result }: ShownRun): boolean =>
   result !== undefined && result.steps.length === 0 && result.connections.connected === 0;
 
-export function lastSeen({ snapshots }: ShownRun): StepProgress[] {
+export function latestSteps({ snapshots }: ShownRun): StepProgress[] {
   const steps = new Map<number, StepProgress>();
   for (const { step } of snapshots) if (step) steps.set(step.index, step);
   return [...steps.values()];
 }
 
-/** The newest matching progress of a step. */
 export function latestStep(
   snapshots: readonly Snapshot[],
   accept: (step: StepProgress) => boolean = () => true,
@@ -117,7 +115,7 @@ export function latestStep(
   return undefined;
 }
 
-export function endedLosses(snapshots: readonly Snapshot[]): number {
+export function lossesOfEndedSteps(snapshots: readonly Snapshot[]): number {
   const outstanding = new Map<number, number>();
   for (const { step } of snapshots) if (step) outstanding.set(step.index, step.outstanding);
   const latest = snapshots.at(-1);
@@ -126,7 +124,6 @@ export function endedLosses(snapshots: readonly Snapshot[]): number {
   return [...outstanding.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** End of every time axis, seconds. */
 export function axisEndS(state: ShownRun): number {
   const { run, snapshots } = state;
   return isOver(state) ? (snapshots.at(-1)?.atMs ?? 0) / 1000 : plannedEndS(run, snapshots);
@@ -192,7 +189,7 @@ export function searchOf({ result, snapshots, run }: ShownRun): ShownSearch | un
 export const kindWord = (of: SearchKind, strings: PanelStrings): string =>
   strings[searchKindTexts[of]];
 
-export const searchValue = (of: SearchKind, value: number, strings: PanelStrings): string =>
+export const searchValueText = (of: SearchKind, value: number, strings: PanelStrings): string =>
   `${formatCount(value)} ${kindWord(of, strings)}`;
 
 export function brokenText(
@@ -211,7 +208,6 @@ export function brokenText(
   return fill(strings.brokenLimit, name, shown, words(limit));
 }
 
-/** `held`, or `p99 1.06 s, limit 1 s`. */
 export function outcomeText(
   { status, broken, tooShort }: SearchStep,
   strings: PanelStrings,

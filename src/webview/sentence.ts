@@ -7,13 +7,12 @@ import type { Snapshot } from '../measure/snapshot';
 import { runLeftS } from '../measure/snapshotHistory';
 import { silentAgentSentences } from '../measure/show/agentTable';
 import { generatorPartWords, timeLeftWords } from '../measure/show/chartWords';
-import { endedLosses, type ShownRun, searchValue } from './panelState';
+import { lossesOfEndedSteps, type ShownRun, searchValueText } from './panelState';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'neutral';
 
 interface Sentence {
   readonly tone: Tone;
-  /** Not read aloud. */
   readonly sign: string;
   readonly lead: string;
   readonly rest: string;
@@ -45,7 +44,7 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     ? fill(
         strings.searchStep,
         formatCount(step.index),
-        searchValue(search.of, search.value, strings),
+        searchValueText(search.of, search.value, strings),
       )
     : fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
   if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
@@ -73,7 +72,7 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
     const tone = missed ? missedTone : connections.dropped === 0 ? 'good' : 'warn';
     return make(tone, `${lead},`, [left, ...(missed ? [missed] : []), holding].join(' '));
   }
-  const lost = endedLosses(snapshots);
+  const lost = lossesOfEndedSteps(snapshots);
   const nothingYet = step.latencyUs.count === 0;
   const stall = detectStall(step);
   // "Nothing lost" would mislead while nothing arrives.

@@ -67,7 +67,7 @@ describe('the page of the panel', () => {
   const everyState = ['live', 'done', 'long'];
   const rareStates = [
     ...['empty', 'connecting', 'errors', 'failed', 'silent', 'unreachable'],
-    ...['silent-live', 'invalid-live', 'stalled-live', 'starved-live'],
+    ...['silent-live', 'invalid-live'],
   ];
   for (const state of [...everyState, ...rareStates]) {
     // The narrowest of each layout of the style sheet, where it is tightest, and one with room.

@@ -328,7 +328,6 @@ const states = {
   failed: () => recordedRun({ failed: true }),
   silent: () => recordedRun({ silent: true }),
   starved: () => recordedRun({ starved: true }),
-  'starved-live': () => recordedRun({ starved: true, untilS: 112 }),
   'missed-live': () => withMissedObjective(recordedRun({ untilS: 112 })),
   'missed-for-good-live': () =>
     withMissedObjective(recordedRun({ untilS: 112 }), { isFinal: true }),

@@ -41,7 +41,6 @@ export function analyseScenario(text: string): Analysis {
   return { ...read, scenario, sizePlaces, ...estimateOf(scenario) };
 }
 
-/** The estimate of a scenario without errors, compared with its Unit. */
 export function estimateOf(scenario: Scenario): Pick<Analysis, 'estimate' | 'noEstimate'> {
   if (scenario.kind === 'resultparser')
     return { noEstimate: 'This file only reads an old result.' };
@@ -92,12 +91,10 @@ export function keysBelow(node: OutlineNode): readonly KeySpec[] | undefined {
   return isNamed ? [...allParameters.values()].map(({ spec: one }) => one) : [];
 }
 
-/** Description of a key; for a list item that of its list. */
 export function specOf(node: OutlineNode): KeySpec | undefined {
   if (node.parent === undefined) return undefined;
   if (node.item) return specOf(node.parent);
   const known = keysBelow(node.parent)?.find(({ name }) => name === node.name);
-  // Parameters have no names beyond those listed.
   return known ?? specOf(node.parent)?.named?.(node.name);
 }
 
@@ -129,7 +126,7 @@ export const isYamlTooling = (source: string | undefined): boolean =>
   source === 'YAML' || source?.startsWith('yaml-schema') === true;
 
 /** Drops errors of lines that other tooling already reports from the same schema. Only we know the warnings. */
-export function notRepeated(
+export function withoutReportedErrors(
   problems: readonly Problem[],
   lineOf: (problem: Problem) => number,
   linesOfOthers: ReadonlySet<number>,
@@ -143,5 +140,5 @@ export function notRepeated(
 const ownSchemes = ['file', 'untitled', 'vscode-remote'];
 
 /** Whether a document can be edited: not the left side of a diff, nor read-only views with schemes of their own. */
-export const hasPlace = (scheme: string, folders: readonly string[]): boolean =>
+export const isEditableScheme = (scheme: string, folders: readonly string[]): boolean =>
   ownSchemes.includes(scheme) || folders.includes(scheme);

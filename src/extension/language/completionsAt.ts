@@ -167,7 +167,6 @@ const listKeys: readonly string[] = [
 export interface Completion {
   readonly kind: 'key' | 'value' | 'reference' | 'scenario';
   readonly label: string;
-  /** A snippet when `snippet` is set. */
   readonly insert: string;
   readonly snippet: boolean;
   readonly offset: number;
@@ -192,7 +191,6 @@ interface ReferenceNames {
   readonly environment: readonly string[];
   readonly secrets: readonly string[];
   readonly hubs: readonly string[];
-  /** Names that earlier steps of the session keep. */
   readonly values?: readonly string[];
 }
 
@@ -313,7 +311,6 @@ function proposePlaceholders(
   );
 }
 
-/** Placeholders of keys filled per connection, and of keys that make an identity. */
 const personalKeys: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ['headers', 'query', 'accessToken'].map((key) => [
@@ -344,7 +341,6 @@ function placeholdersOf({ name, type }: KeySpec, values: readonly string[]): Pla
   return [...values.map(valueWords), ...known];
 }
 
-/** `${env:NAME}` and `${secret:name}` in place of the typed part. */
 function references(
   text: string,
   start: number,
@@ -364,7 +360,6 @@ function references(
   ];
 }
 
-/** Variables that likely hold a target or credentials. */
 const likely = /SIGNALR|PUBSUB|CONNECTION|ENDPOINT|URL|HUB|TOKEN|SECRET|KEY|AZURE/i;
 const understood = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 

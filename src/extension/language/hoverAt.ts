@@ -9,7 +9,6 @@ import { specOf, useCaseOf, type Analysis } from './analyseScenario';
 
 interface HoverText {
   readonly markdown: string;
-  /** Range of the key and its value. */
   readonly offset: number;
   readonly length: number;
   readonly estimated: boolean;

@@ -10,7 +10,6 @@ const foreignNames = ['phases', 'flow', 'engine'];
 /** Whether a file is a scenario by its name or its top-level keys. */
 export function isScenarioText(text: string, fileName: string): boolean {
   if (/\.signalr\.ya?ml$/i.test(fileName)) return true;
-  // Unsaved files have no extension.
   if (/\.[^./\\]*$/.test(fileName) && !/\.ya?ml$/i.test(fileName)) return false;
   const top = new Map<string, string>();
   let inner = false;

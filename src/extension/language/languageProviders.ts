@@ -8,9 +8,9 @@ import { setting } from '../services';
 import {
   analysisCache,
   diagnosticsOf,
-  hasPlace,
+  isEditableScheme,
   isYamlTooling,
-  notRepeated,
+  withoutReportedErrors,
   type AnalysisCache,
 } from './analyseScenario';
 import { completionsAt, environmentNames, type Completion } from './completionsAt';
@@ -31,11 +31,9 @@ export interface LanguageContext {
   /** Secrets, runs, marked files or settings changed: everything shown is requested again. */
   readonly onRelevantChange: vscode.Event<void>;
   isRunning(uri: vscode.Uri): boolean;
-  /** Outcome and folder of the newest run. */
   lastRun(uri: vscode.Uri): { readonly words: string; readonly folder: string } | undefined;
 }
 
-/** Answers the editor's requests about scenarios and publishes their diagnostics. */
 export class LanguageProviders implements vscode.Disposable {
   private readonly cache: AnalysisCache<vscode.TextDocument>;
   private readonly diagnostics: vscode.Disposable;
@@ -249,7 +247,7 @@ function publishDiagnostics(
     others.set(document.uri.toString(), lines.join());
     const lineOf = ({ offset }: Problem): number => document.positionAt(offset).line;
     const all = [...problems, ...ofFiles.problemsIn(document)];
-    const shown = notRepeated(all, lineOf, new Set(lines)).map((problem) => {
+    const shown = withoutReportedErrors(all, lineOf, new Set(lines)).map((problem) => {
       const range = rangeOf(document, problem);
       const found = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
       found.code = problem.code;
@@ -308,7 +306,6 @@ function filesOfDocuments(cache: AnalysisCache<vscode.TextDocument>) {
   return {
     problemsIn: (document: vscode.TextDocument): readonly Problem[] =>
       named.get(document)?.problemsIn(document.getText()) ?? [],
-    /** Whether the problems changed. */
     async look(document: vscode.TextDocument): Promise<boolean> {
       const analysis = cache.analysisOf(document);
       const { uri } = document;
@@ -341,7 +338,7 @@ function linesOfOthers(uri: vscode.Uri): readonly number[] {
 }
 
 const isWorkedOn = ({ uri }: vscode.TextDocument): boolean =>
-  hasPlace(
+  isEditableScheme(
     uri.scheme,
     (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
   );

@@ -32,7 +32,6 @@ export function inlayHints(
     const parameters = node === undefined ? undefined : childNamed(node, 'parameters');
     if (parameters === undefined || load === undefined) return [];
     if (calls !== undefined) {
-      // One hint for the whole session.
       const first = traffic.sending.findIndex((other) => other.entry === entry);
       const all = estimate.loads.filter((_load, at) => traffic.sending[at]?.entry === entry);
       const sum = (key: 'in_messages_per_s' | 'out_messages_per_s'): string =>

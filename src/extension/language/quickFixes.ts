@@ -28,7 +28,6 @@ import { offers } from '../../capacity/tables/publishedLimits';
 /** Problems of the whole load, not of their position. */
 const ofSize: readonly string[] = [exceedsUnit, unitNotOffered];
 
-/** Fixes that do solve the problem, best first. */
 export function quickFixes(
   analysis: Analysis,
   problem: Problem,

@@ -34,7 +34,7 @@ import { samplesFile } from '../../results/resultFolder';
 import { parseScenario } from '../../scenario/parseScenario';
 import { formatTarget, mapTargetTexts } from '../../scenario/target/targetKinds';
 import { describeLoad, describeUnusual } from '../../run/runWords';
-import { folderAt, fromName } from '../results/resultEntry';
+import { resultFolderAt, parseFolderName } from '../results/resultEntry';
 import { p99OverTime } from '../../measure/compare/resampling';
 import type { Comparison } from '../../measure/compare/comparison';
 import { compareAll, poolRepeats } from '../../results/compare/compareResults';
@@ -47,7 +47,6 @@ export interface PanelSource {
   readonly interrupted: boolean;
   readonly onSnapshot: Event<Snapshot>;
   readonly onFinished: Event<PanelResult>;
-  /** Actions of its buttons. */
   readonly orders: PanelOrders;
 }
 
@@ -119,7 +118,7 @@ export function startPanelSession(
 }
 
 export function hydrateMessage(source: PanelSource, t: Translate = english): ToPanel {
-  const strings = stringsIn(t);
+  const strings = translatedStrings(t);
   const { run, snapshots, result, spectra, interrupted } = source;
   const how = describeUnusual(run.scenario, run, strings);
   const columns = snapshotsToColumns(thinSnapshots(snapshots));
@@ -190,7 +189,7 @@ export function toPanelResult(result: Result, t: Translate = english): PanelResu
   return { ...panel, baseline: { ...comparisonSentences(baseline, t), id: baseline.a.id } };
 }
 
-export const stringsIn = (t: Translate): PanelStrings =>
+export const translatedStrings = (t: Translate): PanelStrings =>
   Object.fromEntries(
     Object.entries<string>({ ...panelStrings, ...columnTexts(), ...latenessTexts }).map(
       ([name, text]) => [name, t(text)],
@@ -267,7 +266,7 @@ export async function storedSource(
   orders: PanelOrders,
   t: Translate = english,
 ): Promise<PanelSource> {
-  const folder = folderAt(location);
+  const folder = resultFolderAt(location);
   const stored = await readResult(location);
   const snapshots = await readSnapshots(folder);
   const result = stored.kind === 'result' ? stored.result : undefined;
@@ -290,7 +289,7 @@ function finishedRun(result: Result): PanelRun {
   const { id, startedAt, scenario, estimate, estimateProblem, target } = result;
   return {
     id,
-    title: fromName(id).scenario,
+    title: parseFolderName(id).scenario,
     targetUrl: target.url,
     startedAt,
     scenario,
@@ -307,7 +306,7 @@ function interruptedRun(
   snapshots: readonly Snapshot[],
 ): PanelRun {
   const name = path.basename(folder);
-  const { scenario: title, startedMs } = fromName(name);
+  const { scenario: title, startedMs } = parseFolderName(name);
   const { scenario } = parseScenario(text ?? '');
   if (!scenario) {
     throw new ExpectedError(

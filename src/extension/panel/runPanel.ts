@@ -9,7 +9,7 @@ import { shortTime, statusWord } from '../results/resultsModel';
 import { resultEditorType, runPanelViewType, overviewViewType } from '../services';
 import {
   startPanelSession,
-  stringsIn,
+  translatedStrings,
   type PanelSource,
   panelHtml,
   type PanelPort,
@@ -25,7 +25,6 @@ interface OpenPanel {
   readonly shown: vscode.Disposable;
 }
 
-/** One panel per run, and the read-only editors of `result.json`. */
 export class RunPanels {
   private readonly open = new Map<string, OpenPanel>();
 
@@ -80,12 +79,10 @@ export class RunPanels {
   private adopt(panel: vscode.WebviewPanel, source: PanelSource): void {
     const { id } = source.run;
     const closing = panel.onDidDispose(() => this.open.delete(id));
-    // Listens for the shown run only.
     const shown = vscode.Disposable.from(closing, this.fill(panel, source));
     this.open.set(id, { panel, interrupted: source.interrupted, shown });
   }
 
-  /** Shows a `result.json` in a read-only editor. */
   async showResult(
     uri: vscode.Uri,
     panel: vscode.WebviewPanel,
@@ -108,7 +105,6 @@ export class RunPanels {
     else this.fill(panel, source);
   }
 
-  /** Shows `source` until the panel closes or the returned object is disposed. */
   private fill(panel: vscode.WebviewPanel, source: PanelSource): Disposable {
     const session = startPanelSession(portOf(panel), source, {
       t,
@@ -133,7 +129,7 @@ export class RunPanels {
     const subscription = panel.webview.onDidReceiveMessage((sent: { type?: unknown } | null) => {
       if (sent?.type !== 'ready') return;
       inBackground(
-        panel.webview.postMessage({ type: 'unreadable', message, strings: stringsIn(t) }),
+        panel.webview.postMessage({ type: 'unreadable', message, strings: translatedStrings(t) }),
       );
     });
     panel.onDidDispose(() => {
@@ -228,7 +224,6 @@ export class OverviewPanel {
     private readonly open: (folder: string) => Promise<unknown>,
   ) {}
 
-  /** @param scenario to start with; undefined for all */
   show(scenario: string | undefined): void {
     this.panel?.dispose();
     const title = scenario === undefined ? t('Results') : t('Trend of {0}', scenario);
@@ -277,5 +272,5 @@ function overviewMessage(
       unit,
     }),
   );
-  return { type: 'results', rows, strings: stringsIn(t), scenario };
+  return { type: 'results', rows, strings: translatedStrings(t), scenario };
 }

@@ -28,7 +28,6 @@ export interface ResultEntry {
   readonly startedMs: number;
   readonly p99Us?: number;
   readonly held?: { readonly of: SearchKind; readonly value: number | null };
-  /** Recommended Units; null if no size fits. */
   readonly unit?: number | null;
   readonly emulated?: EmulationKind;
   readonly isBaseline?: true;
@@ -46,7 +45,7 @@ export async function resultEntry(
   grew = false,
 ): Promise<ResultEntry | undefined> {
   const name = path.basename(folder);
-  const named = { folder, name, ...fromName(name) };
+  const named = { folder, name, ...parseFolderName(name) };
   try {
     // A result being written may be long and changes soon.
     if (!existsSync(resultPath({ folder })) && (grew || (await writtenLately(folder, now))))
@@ -68,7 +67,7 @@ export async function resultEntry(
       folder,
       name,
       id: result.id,
-      scenario: fromName(result.id).scenario,
+      scenario: parseFolderName(result.id).scenario,
       startedMs: Number.isFinite(startedMs) ? startedMs : named.startedMs,
       status: result.ending === 'interrupted' ? 'interrupted' : result.verdict.status,
       sign,
@@ -87,7 +86,10 @@ export async function resultEntry(
 }
 
 /** Scenario and UTC time of `2026-11-21T14-02-11-chat-room`; a user's own name may follow after a blank. */
-export function fromName(name: string): { readonly scenario: string; readonly startedMs: number } {
+export function parseFolderName(name: string): {
+  readonly scenario: string;
+  readonly startedMs: number;
+} {
   const [, day, h, m, s, rest] =
     /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})-([^ ]+)(?: .*)?$/.exec(name) ?? [];
   if (day === undefined) return { scenario: name, startedMs: 0 };
@@ -96,13 +98,14 @@ export function fromName(name: string): { readonly scenario: string; readonly st
 }
 
 /** The wanted name, after the original one if the result is unreadable: only that says what ran and when. */
-export function nameWithOrigin(
+export function newFolderName(
   { name, id }: Pick<ResultEntry, 'name' | 'id'>,
   wanted: string,
 ): string {
   if (id !== undefined) return wanted;
   const [origin = ''] = name.split(' ');
-  if (fromName(origin).startedMs === 0 || `${wanted} `.startsWith(`${origin} `)) return wanted;
+  if (parseFolderName(origin).startedMs === 0 || `${wanted} `.startsWith(`${origin} `))
+    return wanted;
   return `${origin} ${wanted}`;
 }
 
@@ -117,7 +120,7 @@ async function writtenLately(folder: string, now: Date): Promise<boolean> {
 }
 
 /** Folder of a result, from the folder or its `result.json`. */
-export function folderAt(location: string): string {
+export function resultFolderAt(location: string): string {
   return path.basename(location) === resultFile ? path.dirname(location) : location;
 }
 
@@ -227,7 +230,6 @@ const mostLooks = 8;
 
 type RunState = 'running' | 'interrupted' | 'over';
 
-/** Replaced in tests. */
 export interface RunTraces {
   readonly ownPid: number;
   isAlive(pid: number): boolean;

@@ -4,13 +4,13 @@ import { say } from '../../base/sentence';
 import type { ResultEntry } from './resultEntry';
 import {
   ageGroups,
-  countWords,
+  countLabel,
   entryDescription,
-  filtered,
+  filterEntries,
   groupDescription,
   groupsOf,
-  groupWords,
-  hasOwnName,
+  groupLabel,
+  hasOriginalName,
   shortTimes,
   statusIcons,
   statusWord,
@@ -31,12 +31,10 @@ export type ResultNode =
 
 interface Listed {
   readonly all: readonly ResultEntry[];
-  /** Number of results beyond the limit. */
   readonly unread: number;
   readonly filter: string;
 }
 
-/** Children of a node; scenarios at the root. */
 export function childrenOf(node: ResultNode | undefined, listed: Listed): ResultNode[] {
   if (node === undefined) return groupNodes(listed);
   if (node.kind === 'group') return inGroup(node.group, listed.filter);
@@ -44,7 +42,7 @@ export function childrenOf(node: ResultNode | undefined, listed: Listed): Result
 }
 
 function groupNodes({ all, unread, filter }: Listed): ResultNode[] {
-  const groups = groupsOf(filtered(all, filter, new Date(), t));
+  const groups = groupsOf(filterEntries(all, filter, new Date(), t));
   return [
     ...groups.map((group, at): ResultNode => {
       const alike = groups.some((other) => other !== group && other.scenario === group.scenario);
@@ -97,8 +95,8 @@ function groupItem(
   const where = origin === undefined ? entries[0]!.folder : vscode.Uri.parse(origin);
   const file = alike ? `${vscode.workspace.asRelativePath(where)} · ` : '';
   item.description = `${file}${groupDescription(entries, t)}`;
-  item.tooltip = groupWords(group, t);
-  item.accessibilityInformation = { label: `${file}${groupWords(group, t)}` };
+  item.tooltip = groupLabel(group, t);
+  item.accessibilityInformation = { label: `${file}${groupLabel(group, t)}` };
   return item;
 }
 
@@ -110,8 +108,8 @@ function ageItem({
   const item = new vscode.TreeItem(label, open ? Expanded : Collapsed);
   item.id = `age:${open}:${label}:${key}`;
   item.contextValue = 'age';
-  item.description = countWords(entries, t);
-  item.accessibilityInformation = { label: groupWords({ scenario: label, entries }, t) };
+  item.description = countLabel(entries, t);
+  item.accessibilityInformation = { label: groupLabel({ scenario: label, entries }, t) };
   return item;
 }
 
@@ -145,7 +143,7 @@ export function labelsOf(entries: readonly ResultEntry[]): string[] {
     style,
   );
   return entries.map((entry, at) =>
-    hasOwnName(entry) && entry.startedMs !== 0 ? times[at]! : entry.name,
+    hasOriginalName(entry) && entry.startedMs !== 0 ? times[at]! : entry.name,
   );
 }
 

@@ -40,7 +40,6 @@ function originsIn(entries: readonly ResultEntry[]): (entry: ResultEntry) => str
   };
 }
 
-/** Results that missed an objective or proved nothing. */
 const failed: readonly EntryStatus[] = ['fail', 'invalid'];
 const failedCount = (entries: readonly ResultEntry[]): number =>
   entries.filter(({ status }) => failed.includes(status)).length;
@@ -65,7 +64,7 @@ export function sparkline(values: readonly number[]): string {
 }
 
 /** `12 · 2 failed`. */
-export function countWords(entries: readonly ResultEntry[], t: Translate): string {
+export function countLabel(entries: readonly ResultEntry[], t: Translate): string {
   const missed = failedCount(entries);
   return `${entries.length}${missed === 0 ? '' : ` · ${t('{0} failed', missed)}`}`;
 }
@@ -73,11 +72,10 @@ export function countWords(entries: readonly ResultEntry[], t: Translate): strin
 /** `▂▂▃█ · 12 · 2 failed`. */
 export function groupDescription(entries: readonly ResultEntry[], t: Translate): string {
   const line = sparkline(recentP99Us(entries));
-  return `${line}${line === '' ? '' : ' · '}${countWords(entries, t)}`;
+  return `${line}${line === '' ? '' : ' · '}${countLabel(entries, t)}`;
 }
 
-/** The same for screen readers. */
-export function groupWords(
+export function groupLabel(
   { scenario, entries }: Pick<ResultGroup, 'scenario' | 'entries'>,
   t: Translate,
 ): string {
@@ -127,7 +125,7 @@ export function ageGroups(
 }
 
 /** Entries whose text in the list contains every word, ignoring case. */
-export function filtered(
+export function filterEntries(
   entries: readonly ResultEntry[],
   filter: string,
   now: Date,
@@ -192,7 +190,6 @@ export function lastRunText(entry: ResultEntry, now: Date, t: Translate): string
   return [...held, ...p99, ...units, statusWord(status, t), ago(startedMs, now, t)].join(', ');
 }
 
-/** `up to 681 senders`. */
 function heldText({ held }: ResultEntry, t: Translate): string {
   if (held === undefined || held.value === null) return '';
   const count = formatCount(held.value);
@@ -235,7 +232,10 @@ export function newestOf(
 }
 
 /** Whether the folder still has the name its run gave it, perhaps with a number. */
-export function hasOwnName({ name, scenario }: Pick<ResultEntry, 'name' | 'scenario'>): boolean {
+export function hasOriginalName({
+  name,
+  scenario,
+}: Pick<ResultEntry, 'name' | 'scenario'>): boolean {
   const [, rest] = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.*)$/.exec(name) ?? [];
   return rest?.startsWith(scenario) === true && /^(-\d+)?$/.test(rest.slice(scenario.length));
 }
@@ -259,7 +259,6 @@ export function shortTime(time: Date, { now, language, seconds }: TimeStyle): st
   });
 }
 
-/** Start times, with seconds only where two would look alike. */
 export function shortTimes(times: readonly Date[], style: Omit<TimeStyle, 'seconds'>): string[] {
   const short = times.map((time) => shortTime(time, { ...style, seconds: false }));
   const alike = (text: string): boolean => short.indexOf(text) !== short.lastIndexOf(text);

@@ -12,7 +12,6 @@ const files = {
   writing: () => import(/* webpackChunkName: "features" */ '../../results/safeFiles.js'),
 };
 
-/** Loaded with the first results. */
 const nodes = () => import(/* webpackChunkName: "features" */ './resultNodes.js');
 
 export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
@@ -36,7 +35,6 @@ export class ResultsTree implements vscode.TreeDataProvider<ResultNode> {
 }
 
 const quietMs = 300;
-/** Interval for rescanning runs of other windows. */
 const runningAgainMs = 6000;
 
 export class ResultsIndex implements vscode.Disposable {
@@ -144,7 +142,6 @@ export class ResultPlaces {
     private readonly state: EditorState,
   ) {}
 
-  /** Folders for results of a scenario, best first. */
   for(scenario: vscode.Uri | undefined): string[] {
     const owner = scenario && vscode.workspace.getWorkspaceFolder(scenario);
     const folder = owner ?? workspaceFolders()[0];
@@ -160,7 +157,6 @@ export class ResultPlaces {
     return path.join(this.globalStorage.fsPath, 'results');
   }
 
-  /** Offers once per folder to add results to `.gitignore`. */
   async offerIgnore(resultFolder: string): Promise<void> {
     const folder = workspaceFolders().find(
       (each) => path.dirname(resultFolder) === resultsIn(each),

@@ -11,11 +11,11 @@ import {
 } from '../../agents/kubernetes/kubectl';
 import type { Override } from '../../scenario/read/overrides';
 import { referencesIn } from '../../scenario/target/references';
-import { askPick, askText, type Place, back, inSteps } from '../askInSteps';
+import { askPick, askText, type Place, back, askInOrder } from '../askInSteps';
 import type { ClusterPlace } from '../editorState';
 import { t } from '../log';
 import { setting, type Services } from '../services';
-import { answerProblem, validScenario } from './runTexts';
+import { overrideProblem, validScenario } from './runTexts';
 
 interface ClusterChoice {
   readonly cluster: ClusterPlace;
@@ -48,7 +48,7 @@ export async function askCluster(
   const inFile = validScenario(text)?.agents;
   const names = [...new Set(referencesIn(text).map(({ name }) => name))];
   const steps = names.length === 0 ? 3 : 4;
-  const answers = await inSteps<string>(steps, async (at, before, earlier) => {
+  const answers = await askInOrder<string>(steps, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps: steps };
     if (at < 2) return askPlace(before, earlier, place);
     if (at === 2) {
@@ -91,7 +91,7 @@ export async function askRun({
     title,
     t('Lists all runs in it, whoever started them.'),
   );
-  const answers = await inSteps<string>(3, async (at, before, earlier) => {
+  const answers = await askInOrder<string>(3, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps: 3 };
     const [context = '', namespace = ''] = before;
     if (at < 2) return askPlace(before, earlier, place);
@@ -170,6 +170,6 @@ const agentsAsked = (text: string) => ({
   prompt: t('Processes that share the load, one per node as far as there are nodes.'),
   check: (typed: string): string | undefined =>
     /^\d{1,4}$/.test(typed) && Number(typed) >= 1 && Number(typed) <= mostAgents
-      ? answerProblem(text, [], { path: 'config.agents', value: typed }, t)
+      ? overrideProblem(text, [], { path: 'config.agents', value: typed }, t)
       : t('Write a whole number from 1 to {0}.', mostAgents),
 });

@@ -8,12 +8,12 @@ import type { Result } from '../../results/result';
 import { comparisonMarkdown } from '../../run/export/summaryMarkdown';
 import { t, inBackground } from '../log';
 import { say } from '../notices';
-import { comparedRuns, startComparisonSession, stringsIn } from '../panel/panelSession';
+import { comparedRuns, startComparisonSession, translatedStrings } from '../panel/panelSession';
 import { newPanel, portOf, setPage } from '../panel/runPanel';
 import type { EntryStatus, ResultEntry } from '../results/resultEntry';
 import { groupsOf } from '../results/resultsModel';
 import { itemsToPick, labelsOf, pickResult } from '../results/resultNodes';
-import { trustedToWrite } from '../questions';
+import { ensureTrustedToWrite } from '../questions';
 import { comparisonViewType, type Services } from '../services';
 import { copyMarkdown } from './runController';
 
@@ -65,7 +65,11 @@ export class CompareCommands {
     const shown = comparedRuns(results, names, t);
     const last = ordered.at(-1)!;
     const panel = panelOf(t('{0}: {1} and {2}', last.scenario, names[0]!, names.at(-1)!));
-    const page = { shown, folders: ordered.map(({ folder }) => folder), strings: stringsIn(t) };
+    const page = {
+      shown,
+      folders: ordered.map(({ folder }) => folder),
+      strings: translatedStrings(t),
+    };
     const session = startComparisonSession(portOf(panel), page, {
       copyComment: (at) => inBackground(copyMarkdown(comparisonMarkdown(shown[at]!.comparison))),
       makeBaseline: (at) => inBackground(this.setBaseline(ordered[at + 1]!.folder)),
@@ -80,7 +84,7 @@ export class CompareCommands {
   }
 
   private async setBaseline(folder: string): Promise<void> {
-    if (!(await trustedToWrite())) return;
+    if (!(await ensureTrustedToWrite())) return;
     try {
       const scenario = await saveBaseline(folder);
       this.services.index.refresh(0);
@@ -119,7 +123,6 @@ export class CompareCommands {
     return entries.length > 1 ? entries : undefined;
   }
 
-  /** Newest first, grouped by scenario. */
   private async entries(): Promise<ResultEntry[]> {
     const groups = groupsOf(await this.services.index.load());
     return groups

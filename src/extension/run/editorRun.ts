@@ -89,10 +89,9 @@ export type FollowedRun = Pick<
 >;
 
 /** A run that continues in a cluster when this window closes. */
-export interface GoingElsewhere {
+export interface RunInCluster {
   readonly run: string;
   readonly cluster: ClusterPlace;
-  /** Bus key of a run started from here. */
   readonly key?: string | undefined;
 }
 
@@ -117,7 +116,7 @@ export class EditorRun implements PanelSource {
     readonly run: PanelRun,
     private readonly session: FollowedRun,
     private readonly shell: Pick<EditorShell, 't' | 'runAgain' | 'openScenario' | 'copySummary'>,
-    readonly elsewhere?: GoingElsewhere,
+    readonly elsewhere?: RunInCluster,
   ) {
     this.onSnapshot = session.onSnapshot;
     session.onResult((result) => {
@@ -145,7 +144,7 @@ export class EditorRun implements PanelSource {
 function panelRunOf(prepared: PreparedRun): PanelRun {
   const { folder, plan, request, scenario, startedAt, target } = prepared;
   return {
-    ...introduced(scenario, startedAt),
+    ...describeRun(scenario, startedAt),
     id: folder.id,
     title: request.title,
     targetUrl: target.url,
@@ -154,7 +153,7 @@ function panelRunOf(prepared: PreparedRun): PanelRun {
   };
 }
 
-export function introduced(scenario: Scenario, startedAt: Date) {
+export function describeRun(scenario: Scenario, startedAt: Date) {
   const found = scenarioEstimate(scenario);
   const isKnown = 'estimate' in found;
   return {

@@ -26,17 +26,16 @@ import { setting } from '../services';
 import { editorWords } from './askCluster';
 import {
   EditorRun,
-  introduced,
+  describeRun,
   baselineOf,
   type EditorShell,
   type FollowedRun,
-  type GoingElsewhere,
+  type RunInCluster,
 } from './editorRun';
 
 export { askCluster, askRun } from './askCluster';
 
 export interface ClusterStart {
-  /** Reports progress until the run can be shown. */
   readonly progress: (text: string) => void;
   /** Aborted by the user; the run is then removed from the cluster. */
   readonly leaving: AbortController;
@@ -83,7 +82,7 @@ export async function startClusterRun(
  * `run-missing`, and others of kubectl
  */
 export function attachClusterRun(
-  elsewhere: GoingElsewhere,
+  elsewhere: RunInCluster,
   request: ViewRequest,
   shell: EditorShell,
   start: ClusterStart,
@@ -99,7 +98,7 @@ export function attachClusterRun(
 }
 
 function followed(
-  elsewhere: GoingElsewhere,
+  elsewhere: RunInCluster,
   title: string | undefined,
   shell: EditorShell,
   { progress, leaving }: ClusterStart,
@@ -126,7 +125,7 @@ function followed(
 }
 
 const panelRunOf = ({ folder, scenario, startedAt, url }: ViewedRun, title: string) => ({
-  ...introduced(scenario, startedAt),
+  ...describeRun(scenario, startedAt),
   ...{ id: folder.id, title, targetUrl: url },
 });
 

@@ -63,11 +63,11 @@ export function modelTools(
         confirmed.set(question, text);
         if (confirmed.size > mostQuestions) confirmed.delete([...confirmed.keys()][0]!);
         // As plain text: scenario names could be links.
-        return new vscode.MarkdownString().appendText(loadAnswer(text, overrides) ?? none);
+        return new vscode.MarkdownString().appendText(loadSummary(text, overrides) ?? none);
       },
       answer: async (input, token) => {
         const { uri, text, overrides } = await scenarioOf(input);
-        if (loadAnswer(text, overrides) === undefined) return validateAnswer(text, overrides);
+        if (loadSummary(text, overrides) === undefined) return validateAnswer(text, overrides);
         const question = JSON.stringify(input);
         const isConfirmed = confirmed.get(question) === text;
         // One approval is for one run.
@@ -78,7 +78,7 @@ export function modelTools(
         const run = { uri, origin: uri, title, text, overrides, isByTool: true };
         const result = await controller.runToEnd(run, token);
         return result
-          ? bounded(summaryMarkdown(result))
+          ? truncated(summaryMarkdown(result))
           : 'The run was not started. The editor has said why to the person.';
       },
     },
@@ -94,7 +94,7 @@ export function modelTools(
           const names = groups.slice(0, 50).map((each) => each.scenario);
           return `There is no such result. There are results of: ${names.join(', ') || 'none'}.`;
         }
-        return bounded(storedMarkdown(await readResult(entry.folder)));
+        return truncated(storedMarkdown(await readResult(entry.folder)));
       },
     },
   };
@@ -130,7 +130,7 @@ const mostProblems = 50;
 const mostCharacters = 20_000;
 const mostKeys = 20;
 
-export const bounded = (text: string): string =>
+export const truncated = (text: string): string =>
   text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}\n… (cut)`;
 
 /** One line per problem: `3:5 error unknown-key: …`. */
@@ -144,7 +144,7 @@ export function validateAnswer(text: string, overrides: readonly Override[] = []
     return `${line}:${column} ${severity} ${code}: ${message}`;
   });
   const more = problems.length - lines.length;
-  return bounded([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+  return truncated([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
 }
 
 /** The load in a sentence, and the estimate as `estimate --json` prints it. */
@@ -155,11 +155,11 @@ export function estimateAnswer(text: string, overrides: readonly Override[] = []
   const { estimate, noEstimate } = estimateOf(scenario);
   const words =
     estimate === undefined ? `No estimate: ${noEstimate ?? ''}` : JSON.stringify(estimate);
-  return bounded(`${describeLoad(scenario)}\n${words}`);
+  return truncated(`${describeLoad(scenario)}\n${words}`);
 }
 
 /** The load, its target and everything the run reaches, for the user to approve; undefined with errors. */
-export function loadAnswer(text: string, overrides: readonly Override[]): string | undefined {
+export function loadSummary(text: string, overrides: readonly Override[]): string | undefined {
   const scenario = validScenario(text, overrides);
   if (!scenario) return undefined;
   const target = formatTarget(scenario.target && mapTargetTexts(scenario.target, redactTarget));

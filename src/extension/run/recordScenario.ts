@@ -28,7 +28,7 @@ import { proxySettings } from '../../targets/resolveEndpoint';
 import { askPick, back } from '../askInSteps';
 import { errorText, t, inBackground } from '../log';
 import { ask, offer, say, showWhile } from '../notices';
-import { trusted } from '../questions';
+import { ensureTrusted } from '../questions';
 import type { Services } from '../services';
 import { askHubUrl, nodeOf } from '../targets/targetCommands';
 import { openUnsaved } from './runCommands';
@@ -65,7 +65,7 @@ export class ScenarioRecorder implements vscode.Disposable {
   }
 
   private async beginIn(argument: unknown): Promise<void> {
-    if (!(await trusted())) return;
+    if (!(await ensureTrusted())) return;
     const node = nodeOf(argument);
     const target = node?.kind === 'hub' ? node.url : await askTarget(this.services);
     if (target === undefined) return;
@@ -79,7 +79,6 @@ export class ScenarioRecorder implements vscode.Disposable {
           },
         }),
       );
-      // The command was run a second time meanwhile.
       if (this.going !== undefined) await begun.recording.finish();
       else this.going = { ...begun, shown: this.show(begun.recording) };
     } catch (error) {
@@ -283,7 +282,6 @@ export async function importRecordingFile(argument: unknown, { log }: Services):
   await showImported(name, imported, log);
 }
 
-/** Opens the scenario and sums up what was found. */
 async function showImported(
   name: string,
   { yaml, found, unlike }: ImportedScenario,
@@ -340,7 +338,6 @@ export function recordingTexts(
         t('Size'),
       ];
       return [
-        // One table, so that columns align.
         ...(at === 0
           ? ['', row(heads), '|:--|--:|--:|--:|']
           : [row([gap]), row(heads.map((head) => `**${head}**`))]),

@@ -20,11 +20,11 @@ import {
   type RunPanels,
   type OverviewPanel,
 } from '../panel/runPanel';
-import { agrees, trusted, trustedToWrite } from '../questions';
+import { askToConfirm, ensureTrusted, ensureTrustedToWrite } from '../questions';
 import {
   deletedPrefix,
-  folderAt,
-  nameWithOrigin,
+  resultFolderAt,
+  newFolderName,
   resultEntry,
   resultPath,
   runState,
@@ -73,7 +73,7 @@ export class ResultCommands {
   }
 
   source(location: string): Promise<PanelSource> {
-    const folder = folderAt(location);
+    const folder = resultFolderAt(location);
     // Commands, since they report a folder that is gone.
     const command = (name: string) => () =>
       inBackground(vscode.commands.executeCommand(name, folder));
@@ -136,9 +136,8 @@ export class ResultCommands {
     }
   }
 
-  /** Runs the stored scenario of a result again. */
   async runAgain(argument: unknown): Promise<void> {
-    if (!(await trusted())) return;
+    if (!(await ensureTrusted())) return;
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const uri = vscode.Uri.file(path.join(folder, scenarioFile));
@@ -171,7 +170,7 @@ export class ResultCommands {
   }
 
   async export(argument: unknown): Promise<void> {
-    if (!(await trustedToWrite())) return;
+    if (!(await ensureTrustedToWrite())) return;
     const folder = await this.folderOf(argument);
     if (folder === undefined) return;
     const run = await readResult(folder);
@@ -210,7 +209,7 @@ export class ResultCommands {
 
   /** Moves the folders aside, and removes them when *Undo* is not used. */
   async delete(argument: unknown, chosen?: unknown): Promise<void> {
-    if (!(await trustedToWrite())) return;
+    if (!(await ensureTrustedToWrite())) return;
     const several = this.foldersOf(argument, chosen);
     const folders: string[] = [];
     for (const each of several.length > 1 ? several : [several[0] ?? argument]) {
@@ -241,7 +240,6 @@ export class ResultCommands {
     this.services.index.refresh(0);
   }
 
-  /** Selected folders, for keys and menus that act on a selection. */
   private foldersOf(argument: unknown, chosen: unknown): string[] {
     const nodes =
       argument === selectionArgument
@@ -251,7 +249,6 @@ export class ResultCommands {
           : [];
     const entries = nodes.flatMap((node) => {
       if (node.kind === 'result') return [node.entry];
-      // A group or an age stands for all results below it.
       return node.kind === 'group'
         ? node.group.entries
         : node.kind === 'age'
@@ -285,7 +282,6 @@ export class ResultCommands {
     );
   }
 
-  /** Asks for filter words and applies them while typing. */
   filter(): void {
     const { index } = this.services;
     const before = index.filter;
@@ -338,7 +334,7 @@ export class ResultCommands {
   }
 
   async rename(argument: unknown): Promise<void> {
-    if (!(await trustedToWrite())) return;
+    if (!(await ensureTrustedToWrite())) return;
     const folder = await this.writtenFolder(argument);
     if (folder === undefined) return;
     const name = path.basename(folder);
@@ -353,7 +349,7 @@ export class ResultCommands {
     const given = answer?.trim();
     if (given === undefined || given === name) return;
     const entry = await resultEntry(folder, new Date());
-    const renamed = path.join(path.dirname(folder), nameWithOrigin(entry ?? { name }, given));
+    const renamed = path.join(path.dirname(folder), newFolderName(entry ?? { name }, given));
     await moved(folder, renamed);
     await this.services.state.moveOrigin(folder, renamed);
     await openResultTabs(renamed, await this.closeTabs(folder));
@@ -396,11 +392,11 @@ export class ResultCommands {
   ): Promise<string | undefined> {
     if (argument === selectionArgument) return this.foldersOf(argument, undefined)[0];
     if (typeof argument === 'string') return argument;
-    if (argument instanceof vscode.Uri) return folderAt(argument.fsPath);
+    if (argument instanceof vscode.Uri) return resultFolderAt(argument.fsPath);
     const { entry } = (argument ?? {}) as { entry?: ResultEntry };
     if (entry) return entry.folder;
     const open = openResult();
-    return open ? folderAt(open.fsPath) : this.choose(offered);
+    return open ? resultFolderAt(open.fsPath) : this.choose(offered);
   }
 
   private async choose(offered: (entry: ResultEntry) => boolean): Promise<string | undefined> {
@@ -417,7 +413,7 @@ export class ResultCommands {
 
 /** A single result can be undone; for several, which a folded group may hide, confirm the number. */
 const agreed = async (count: number): Promise<boolean> =>
-  count === 1 || agrees(t('Delete {0} results?', count), t('Delete'));
+  count === 1 || askToConfirm(t('Delete {0} results?', count), t('Delete'));
 
 function openResult(): vscode.Uri | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;

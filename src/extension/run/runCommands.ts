@@ -6,15 +6,15 @@ import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
 import { useCases } from '../../usecases/registry';
 import type { UseCase } from '../../usecases/useCase';
-import { askText, type Place, back, inSteps } from '../askInSteps';
-import { trusted } from '../questions';
+import { askText, type Place, back, askInOrder } from '../askInSteps';
+import { ensureTrusted } from '../questions';
 import { isFile, scenarioText, type ScenarioFiles } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
 import { pickTarget } from '../targets/targetCommands';
 import { targetKeys } from '../targets/targetsTree';
 import { kubernetes, type RunController } from './runController';
 import { templateText } from '../language/completionsAt';
-import { answerProblem, runQuestions, type RunQuestion } from './runTexts';
+import { overrideProblem, runQuestions, type RunQuestion } from './runTexts';
 import { targetRole } from '../../scenario/target/targetKinds';
 import { readdir, readFile } from 'node:fs/promises';
 import { notRunnable } from '../../scenario/check/notRunnable';
@@ -37,7 +37,7 @@ export async function runScenario(
   { files, controller, services, extensionPath }: RunParts,
   asking: boolean | 'search' | 'cluster',
 ): Promise<void> {
-  if (!(await trusted())) return;
+  if (!(await ensureTrusted())) return;
   const given = uriOf(argument) ?? files.active()?.uri;
   const chosen = given ? { uri: given, overrides: [] } : await chooseScenario(files, extensionPath);
   if (!chosen) return;
@@ -168,7 +168,6 @@ export async function newScenario(named?: unknown, url?: unknown): Promise<void>
   await openUnsaved(`${useCase.name}.signalr.yaml`, text);
 }
 
-/** Opens an unsaved file under a free name. */
 export async function openUnsaved(name: string, text: string): Promise<void> {
   const uri = await freeName(name);
   const document = await vscode.workspace.openTextDocument(uri);
@@ -218,7 +217,7 @@ async function askOverrides(
   const { scenario } = parseScenario(text);
   const questions = scenario ? runQuestions(scenario, t) : [];
   const totalSteps = 1 + questions.length;
-  const answers = await inSteps<readonly Override[]>(totalSteps, async (at, before, earlier) => {
+  const answers = await askInOrder<readonly Override[]>(totalSteps, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps };
     if (at === 0) {
       const title = t('Run with: target');
@@ -232,7 +231,6 @@ async function askOverrides(
   return answers?.flat();
 }
 
-/** The override, or none if the answer equals the file. */
 async function ask(
   { path, title, value, check }: RunQuestion,
   {
@@ -254,7 +252,7 @@ async function ask(
       check: (typed) =>
         typed === value
           ? undefined
-          : (check(typed) ?? answerProblem(text, before, { path, value: typed }, t)),
+          : (check(typed) ?? overrideProblem(text, before, { path, value: typed }, t)),
     },
     place,
   );

@@ -17,8 +17,8 @@ import { errorText, type Log, t, inBackground } from '../log';
 import { ask, offer, say, sayBriefly, showWhile } from '../notices';
 import type { PanelSource } from '../panel/panelSession';
 import type { RunPanels } from '../panel/runPanel';
-import { askSecondRun, confirmLoad, trusted } from '../questions';
-import { fromName } from '../results/resultEntry';
+import { askSecondRun, confirmLoad, ensureTrusted } from '../questions';
+import { parseFolderName } from '../results/resultEntry';
 import { textNow } from '../scenarios/scenarioFiles';
 import type { ClusterPlace, ClusterRunHere } from '../editorState';
 import { setting, runCopyScheme, type Services } from '../services';
@@ -26,7 +26,7 @@ import { editorAccount, sayMissingMethods } from '../targets/targetCommands';
 import { say as sayWords } from '../../base/sentence';
 import { BusKeys, startEditorRun, type EditorRun, type EditorShell } from './editorRun';
 import type { ClusterStart } from './kubernetesRun';
-import { scenarioChanges, showStatus, showWaiting, waitCancellably } from './runStatus';
+import { watchScenario, showStatus, showWaiting, waitCancellably } from './runStatus';
 import { workersOverride } from './runTexts';
 
 export interface ScenarioToRun {
@@ -35,7 +35,6 @@ export interface ScenarioToRun {
   readonly title: string;
   readonly text: string;
   readonly overrides: readonly Override[];
-  /** Absent: load comes from this machine. */
   readonly cluster?: ClusterPlace;
   /** Started by a coding agent. */
   readonly isByTool?: boolean;
@@ -68,7 +67,6 @@ export class RunController implements vscode.Disposable {
   private starting: string | undefined;
   /** Whether *Stop* came while it was starting. */
   private stopsAtStart = false;
-  /** Cancels a start in a cluster. */
   private leaving: AbortController | undefined;
   private startingElsewhere: Promise<unknown> | undefined;
   private readonly busKeys: BusKeys;
@@ -91,7 +89,7 @@ export class RunController implements vscode.Disposable {
     instead?: string,
     token?: vscode.CancellationToken,
   ): Promise<EditorRun | undefined> {
-    if (!(await trusted())) return undefined;
+    if (!(await ensureTrusted())) return undefined;
     const { title, uri } = scenario;
     const start = () => this.start(scenario, instead);
     return this.whenFree(title, { scenario, uri }, start, token);
@@ -99,13 +97,12 @@ export class RunController implements vscode.Disposable {
 
   /** Shows a run in a cluster: `seen` earlier, or one the user picks. */
   async attach(seen?: ClusterRunHere): Promise<void> {
-    if (!(await trusted())) return;
+    if (!(await ensureTrusted())) return;
     const going: RunOfCluster | undefined =
       seen ?? (await (await kubernetes()).askRun(this.services));
     if (going) await this.whenFree(going.run, {}, () => this.startAttached(going));
   }
 
-  /** Starts a run once no other is active. */
   private async whenFree(
     title: string,
     of: Started,
@@ -157,7 +154,6 @@ export class RunController implements vscode.Disposable {
     } else say('Information', t('No run is going on.'));
   }
 
-  /** Shows the live panel of a run, by default of the latest. */
   showRun(session = this.latest, instead?: string): void {
     if (!session) {
       say('Information', t('No run is going on.'));
@@ -290,7 +286,6 @@ export class RunController implements vscode.Disposable {
     return session;
   }
 
-  /** Follows a run to its end and shows it. */
   private async began(
     session: EditorRun,
     {
@@ -320,7 +315,6 @@ export class RunController implements vscode.Disposable {
     index.refresh();
   }
 
-  /** Shows progress until there is a run to show; undefined when cancelled. */
   private async startElsewhere(
     title: string,
     go: (start: ClusterStart) => Promise<EditorRun | undefined>,
@@ -364,7 +358,7 @@ export class RunController implements vscode.Disposable {
   private async follow(session: EditorRun, uri: vscode.Uri): Promise<void> {
     const { index, log, places, running, state } = this.services;
     const { folder } = session;
-    const changes = scenarioChanges(uri, folder);
+    const changes = watchScenario(uri, folder);
     try {
       const result = await session.finished;
       // A result stored while the window closes is offered at the next start.
@@ -442,7 +436,6 @@ export class RunController implements vscode.Disposable {
   private async sayResult(session: EditorRun, result: Result): Promise<void> {
     if (this.isShown(session)) return;
     const asWanted = result.verdict.status === 'pass' || result.ending === 'stopped';
-    // The message has its own icon.
     const sentence = sayWords(verdictWords(result).words, t);
     const text = `${session.run.title}: ${sentence}`;
     await offer(asWanted ? 'Information' : 'Warning', text, {
@@ -525,7 +518,7 @@ export async function openScenarioAsRun(
 }
 
 async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promise<void> {
-  const copy = await copyIn(folder);
+  const copy = await readScenarioCopy(folder);
   const now = origin && (await textNow(origin));
   if (origin !== undefined && now === copy) {
     await vscode.window.showTextDocument(origin);
@@ -545,11 +538,11 @@ async function openAsRun(folder: string, origin: vscode.Uri | undefined): Promis
 
 /** The path names the tab; the query has the folder. */
 export function copyUri(folder: string): vscode.Uri {
-  const { scenario } = fromName(path.basename(folder));
+  const { scenario } = parseFolderName(path.basename(folder));
   const name = t('{0} (as it was run).yaml', scenario);
   return vscode.Uri.from({ scheme: runCopyScheme, path: `/${name}`, query: folder });
 }
 
 /** Bounded: the file may have been replaced. */
-export const copyIn = (folder: string): Promise<string> =>
+export const readScenarioCopy = (folder: string): Promise<string> =>
   readFileBounded(path.join(folder, scenarioFile));

@@ -6,7 +6,6 @@ import type { Snapshot } from '../../measure/snapshot';
 import type { EditorRun } from './editorRun';
 import { statusDetails, statusText } from './runTexts';
 
-/** How long the notification stays beside a visible panel. */
 const besidePanelMs = 4000;
 /** A panel hidden for less was only passed by on the way to another tab. */
 const passedByMs = 1000;
@@ -94,7 +93,7 @@ function runNotice(title: string, stop: () => void) {
 }
 
 /** Says once when the scenario of the current run changes or is deleted: the run uses its copy. */
-export function scenarioChanges(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
+export function watchScenario(scenario: vscode.Uri, resultFolder: string): vscode.Disposable {
   const name = path.posix.basename(scenario.path);
   const sayChanged = once((message) => say('Information', message));
   const sayGone = once((message) => say('Warning', message));

@@ -11,7 +11,6 @@ import { say } from '../../base/sentence';
 import { formatTimeLeft } from '../../run/runWords';
 
 export interface RunQuestion {
-  /** Key such as `config.step`. */
   readonly path: string;
   readonly title: string;
   readonly value: string;
@@ -43,7 +42,7 @@ export function runQuestions(scenario: Scenario, t: Translate): RunQuestion[] {
 }
 
 /** The error that an answer adds; errors of the file itself are left to the run. */
-export function answerProblem(
+export function overrideProblem(
   text: string,
   before: readonly Override[],
   answer: Override,

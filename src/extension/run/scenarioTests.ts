@@ -167,7 +167,6 @@ interface WrittenObjective {
   readonly last: boolean;
   /** Position among equal ones, from 0. */
   readonly nth: number;
-  /** `p99: 500ms`. */
   readonly label: string;
   readonly offset: number;
   readonly length: number;
@@ -234,7 +233,6 @@ const checkOf = (objective: WrittenObjective, { checks = [] }: Verdict): SloChec
     isAlike(objective, { metric, name, last: step === 'last' }),
   )[objective.nth];
 
-/** The sentence with value and limit. */
 const reasonOf = (check: SloCheck, { reasons }: Verdict): Words => {
   const reason = reasons.find(({ rule }) => rule && isSameObjective(rule, check));
   return reason === undefined ? missedObjectiveWords(check) : wordsWithoutStep(reason);

@@ -90,7 +90,6 @@ export const isFile = (uri: vscode.Uri): Thenable<boolean> =>
 export const uriOf = (argument: unknown): vscode.Uri | undefined =>
   argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
 
-/** Text of a scenario, with unsaved changes. @throws ExpectedError `scenario-file` */
 export async function scenarioText(uri: vscode.Uri): Promise<string> {
   try {
     const { size } = uri.scheme === 'untitled' ? { size: 0 } : await vscode.workspace.fs.stat(uri);

@@ -21,14 +21,14 @@ import { probeHub, type HubProbe } from '../../wire/connect/probeHub';
 import { askPick, askText, type Place, back } from '../askInSteps';
 import { errorText, t } from '../log';
 import { ask, offer, say, showWhile } from '../notices';
-import { agrees, trusted } from '../questions';
+import { askToConfirm, ensureTrusted } from '../questions';
 import { uriOf } from '../scenarios/scenarioFiles';
 import type { Services } from '../services';
 import {
   isSecretNameText,
   freeSecretName,
-  targetLook,
-  targetText,
+  targetAppearance,
+  targetValue,
   fitsService,
   targetNodes,
   type TargetNode,
@@ -82,19 +82,18 @@ export async function removeTarget(argument: unknown, services: Services): Promi
   }
   if (node?.kind !== 'secret') return;
   const question = t('Delete the secret {0}? It cannot be brought back.', node.name);
-  if (await agrees(question, t('Delete'))) await services.secrets.delete(node.name);
+  if (await askToConfirm(question, t('Delete'))) await services.secrets.delete(node.name);
 }
 
-/** Connects once and says which bench methods the hub has, or whether the service accepts the key. */
 export async function testTarget(argument: unknown, services: Services): Promise<void> {
-  if (!(await trusted())) return;
+  if (!(await ensureTrusted())) return;
   const title = t('Test Connection');
   const node = nodeOf(argument) ?? (await pickTarget(services, { title, asInFile: false }));
   if (node === undefined || node === 'asInFile') return;
-  const name = redactUrl(targetLook(node, t).label);
+  const name = redactUrl(targetAppearance(node, t).label);
   try {
     const probe = await showWhile(t('Connecting to {0}', name), async () => {
-      const text = targetText(node);
+      const text = targetValue(node);
       const reference = await services.secrets.referencesOf([text]);
       const { serverScript } = services;
       const readFile = (file: string): Promise<string> => readNamedFile(process.cwd(), file);
@@ -257,7 +256,6 @@ type TargetItem = vscode.QuickPickItem & { readonly target?: TargetNode | 'asInF
 interface TargetQuestion {
   readonly title: string;
   readonly asInFile: boolean;
-  /** Restricts the offer to targets of this service. */
   readonly service?: Scenario['service'] | undefined;
   readonly place?: Place;
 }
@@ -273,7 +271,7 @@ export async function pickTarget(
   const known = targetNodes(state.list('hubs'), secrets.names)
     .filter(fits)
     .map((node): TargetItem => {
-      const { label, description, icon } = targetLook(node, t);
+      const { label, description, icon } = targetAppearance(node, t);
       return { label: `$(${icon}) ${label}`, description, target: node };
     });
   const items: TargetItem[] = [
@@ -289,7 +287,6 @@ export async function pickTarget(
   return url === undefined ? undefined : { kind: 'hub', url };
 }
 
-/** Its way back leads to the list of targets. */
 export function askHubUrl(title: string, place?: Place): Promise<string | typeof back | undefined> {
   const question = {
     ...{ title, prompt: t('Hub URL'), placeholder: 'http://localhost:5050/signalrbench' },
@@ -315,7 +312,6 @@ const hubHelp = (serverScript: string, url: string, classic: boolean) => ({
     vscode.commands.executeCommand('signalrBenchmark.newScenario', 'invoke', url),
 });
 
-/** Names the missing methods and offers help. */
 export async function sayMissingMethods(
   { methods, url, classic }: MissingMethods,
   serverScript: string,
@@ -329,7 +325,7 @@ export async function sayMissingMethods(
 
 function confirmRedirect(host: string, url: string): Promise<boolean> {
   const text = t('{0} redirects to {1}, which is not on this machine.', url, host);
-  return agrees(text, t('Connect'));
+  return askToConfirm(text, t('Connect'));
 }
 
 /** The user's Microsoft account in the editor; undefined if not signed in. */

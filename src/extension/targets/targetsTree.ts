@@ -8,7 +8,6 @@ import type { Override } from '../../scenario/read/overrides';
 import type { Scenario } from '../../scenario/scenario';
 import { isLoopback } from '../../wire/socket/hosts';
 
-/** The Targets view: local hub and emulators, recent hubs, stored secrets. */
 export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {
   readonly onDidChangeTreeData: vscode.Event<void> = (listener) =>
     vscode.Disposable.from(
@@ -27,7 +26,7 @@ export class TargetsTree implements vscode.TreeDataProvider<TargetNode> {
   }
 
   getTreeItem(node: TargetNode): vscode.TreeItem {
-    const { label, description, icon } = targetLook(node, t);
+    const { label, description, icon } = targetAppearance(node, t);
     const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.None);
     const keys = targetKeys(node, 'hub').map(({ path, value }) => `${path}: ${value}`);
     item.id = `target:${keys.join()}`;
@@ -110,19 +109,19 @@ export function fitsService(node: TargetNode, service: Scenario['service']): boo
 }
 
 export function targetKeys(node: TargetNode, service: Scenario['service']): Override[] {
-  const target = { path: 'config.target', value: targetText(node) };
+  const target = { path: 'config.target', value: targetValue(node) };
   const isOther = node.kind === 'local' && node.service !== service;
   return isOther ? [target, { path: 'config.service', value: node.service }] : [target];
 }
 
-export function targetText(node: TargetNode): string {
+export function targetValue(node: TargetNode): string {
   if (node.kind === 'local') return 'local';
   return node.kind === 'hub' ? node.url : `\${secret:${node.name}}`;
 }
 
 type TargetLook = Readonly<Record<'label' | 'description' | 'icon', string>>;
 
-export function targetLook(node: TargetNode, t: Translate): TargetLook {
+export function targetAppearance(node: TargetNode, t: Translate): TargetLook {
   if (node.kind === 'secret')
     return { label: node.name, description: t('kept secret'), icon: 'key' };
   if (node.kind === 'hub') {

@@ -24,13 +24,11 @@ interface ChartView {
   readonly kind: unknown;
   /** Whether the drawing can stay as it is. */
   readonly isDrawn?: boolean;
-  /** Labels of the lines, if they vary; undefined hides the line. */
   readonly labels?: readonly (string | undefined)[];
   /** Legend values while nothing is pointed at. */
   readonly rest?: { readonly label: string; readonly values: readonly string[] };
   /** For a screen reader. */
   readonly spoken: readonly [title: string, words: string];
-  /** The numbers no longer change. */
   readonly isFinal?: boolean;
   readonly options: () => ChartOptions;
   /** @param heightShare of the pointer in the plot; undefined by keyboard */
@@ -43,7 +41,6 @@ interface PlaceWords {
   readonly title: string;
   /** One per line; undefined without a point. */
   readonly values: readonly (string | undefined)[];
-  /** Further rows for the point. */
   readonly more?: Reading['rows'];
 }
 
@@ -52,9 +49,7 @@ interface ChartCardSpec<State> {
   readonly title?: string;
   readonly strings: PanelStrings;
   readonly lines: readonly LegendLine[];
-  /** Lines cannot be hidden. */
   readonly isFixed?: boolean;
-  /** Beside or instead of the legend. */
   readonly beside?: HTMLElement;
   readonly time?: TimeAxis<State>;
   view(state: State): ChartView | undefined;
@@ -68,7 +63,6 @@ interface TimeAxis<State> {
 export interface ChartCard<State> {
   readonly card: Card;
   update(state: State): void;
-  /** Shows the same state with other choices. */
   refresh(): void;
   redraw(): void;
   dispose(): void;
@@ -156,7 +150,6 @@ export function createChartCard<State>(spec: ChartCardSpec<State>): ChartCard<St
   return { card, update, refresh, redraw: () => chart.redraw(), dispose };
 }
 
-/** Text at the upper right; over time also the button to zoom out. */
 function createCorner(strings: PanelStrings, view: TimeView | undefined) {
   const at = element('span.at');
   const say = (text: string): void => setText(at, text);
@@ -171,7 +164,6 @@ function createCorner(strings: PanelStrings, view: TimeView | undefined) {
   return { root: element('div.at', at, back), say, update };
 }
 
-/** Zoom keys. */
 function timeKeys<State>(
   strings: PanelStrings,
   { view, endS }: TimeAxis<State>,

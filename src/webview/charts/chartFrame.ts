@@ -11,7 +11,7 @@ export const rightSide = 1 as uPlot.Axis.Side;
 /* eslint-enable typescript/no-unsafe-enum-assignment */
 
 /** CSS pixels, equal in all charts so that their times align. */
-export const sideRoom = { left: 62, right: 54 };
+export const sidePadding = { left: 62, right: 54 };
 
 const belowAxis = { size: 32, gap: 10, grid: false };
 
@@ -24,7 +24,7 @@ const quietChart: Pick<uPlot.Options, 'legend' | 'select' | 'cursor'> = {
 };
 
 /** Options for choosing a range by dragging. */
-export function choosesRange(
+export function rangeSelection(
   view: Pick<TimeView, 'zoom' | 'point'>,
 ): Pick<ChartOptions, 'cursor' | 'select'> & { readonly setSelect: (plot: uPlot) => void } {
   return {
@@ -97,7 +97,7 @@ export const latencyAxis = (): uPlot.Axis =>
     scale: 'y',
     splits: decades,
     values: (_plot, splits) => splits.map((us) => latencyWords(us)),
-    size: sideRoom.left,
+    size: sidePadding.left,
   });
 
 const wholeSteps = Array.from({ length: 12 }, (_, at) => 10 ** at).flatMap((power) => [
@@ -131,7 +131,6 @@ const joinedLine = ({ colour, dash, widthPx }: LegendLine): uPlot.Series => ({
   ...(dash.length > 0 && { dash: [...dash] }),
 });
 
-/** Drops labels that would overlap the one before. */
 function apartLabels(
   plot: uPlot,
   splits: readonly number[],
@@ -194,7 +193,6 @@ export function createChart() {
   let drawn: unknown;
   let hidden: ReadonlySet<number> = new Set();
   const showLines = (): void => {
-    // Series 0 is the axis.
     for (const [at, { show }] of plot?.series.slice(1).entries() ?? []) {
       if (show === hidden.has(at)) plot!.setSeries(at + 1, { show: !hidden.has(at) });
     }
@@ -207,7 +205,6 @@ export function createChart() {
   return {
     place,
     plot: (): uPlot | undefined => plot,
-    /** Indices of the lines to hide. */
     hideLines(lines: ReadonlySet<number>): void {
       hidden = lines;
       showLines();
@@ -281,7 +278,7 @@ export function createLegend(
     if (!chosen) return content;
     const button = element('button.plain', { type: 'button', 'aria-pressed': 'false' }, ...content);
     button.addEventListener('click', ({ ctrlKey, metaKey, shiftKey }) => {
-      shown = afterClick(shown, at, ctrlKey || metaKey || shiftKey, lines.length);
+      shown = shownAfterClick(shown, at, ctrlKey || metaKey || shiftKey, lines.length);
       for (const [each, item] of items.entries()) {
         const only = shown.has(each);
         item.classList.toggle('away', shown.size > 0 && !only);
@@ -308,7 +305,7 @@ export function createLegend(
 }
 
 /** The lines shown alone after a click; an empty set shows all. */
-export function afterClick(
+export function shownAfterClick(
   shown: ReadonlySet<number>,
   at: number,
   beside: boolean,

@@ -10,10 +10,10 @@ import { axisEndS, isOver, type ShownRun } from '../panelState';
 import type { StateCard } from '../tables/card';
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import {
-  choosesRange,
+  rangeSelection,
   latencyAxis,
   logarithmic,
-  sideRoom,
+  sidePadding,
   themeColour,
   timeAxis,
   type ChartOptions,
@@ -61,7 +61,6 @@ interface Made {
   readonly of: ShownRun['snapshots'];
   readonly range: TimeRange | undefined;
   readonly map: HeatMap | undefined;
-  /** Column centres, seconds. */
   readonly middles: readonly number[];
 }
 
@@ -89,11 +88,11 @@ function cellReading(
 
 function options(map: HeatMap, range: TimeRange, view: TimeView): ChartOptions {
   const { latenciesUs } = map;
-  const { setSelect, ...dragging } = choosesRange(view);
+  const { setSelect, ...dragging } = rangeSelection(view);
   return {
     ...dragging,
     height: 200,
-    padding: [8, sideRoom.right, 0, 0],
+    padding: [8, sidePadding.right, 0, 0],
     series: [{}, {}],
     scales: {
       x: { time: false, range: () => [...range] },

@@ -2,13 +2,11 @@ import type uPlot from 'uplot';
 import { element, setAttributes, setText } from '../element';
 import type { Chart } from './chartFrame';
 
-/** Readout of one point. */
 export interface Reading {
   readonly title: string;
   readonly rows: readonly {
     readonly label: string;
     readonly value: string;
-    /** Colour name of panel.css. */
     readonly colour?: string;
   }[];
 }
@@ -18,11 +16,9 @@ export interface PointerParts {
   places(): readonly number[];
   /** @param heightShare of the pointer, 0 at the bottom; undefined by keyboard */
   read(index: number, heightShare: number | undefined): Reading;
-  /** The pointed place; undefined for none. */
   moved(place: number | undefined): void;
   /** Handles a key that does not move; true if it was used. */
   key?(key: string): boolean;
-  /** Announced while no point is pointed at. */
   readonly hint: string;
   readonly roleName: string;
 }
@@ -87,7 +83,6 @@ export function createPointer(chart: Chart, parts: PointerParts) {
     event.preventDefault();
   });
   return {
-    /** Shows a place pointed at here or in another chart. */
     show,
     get index(): number | undefined {
       return index;

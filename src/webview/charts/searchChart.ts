@@ -7,7 +7,7 @@ import {
   kindWord,
   outcomeText,
   searchOf,
-  searchValue,
+  searchValueText,
   type ShownSearch,
 } from '../panelState';
 import type { StateCard, TableView } from '../tables/card';
@@ -16,7 +16,7 @@ import {
   countAxisBelow,
   drawLimit,
   latencyOptions,
-  sideRoom,
+  sidePadding,
   themeColour,
   type ChartOptions,
   type LegendLine,
@@ -74,7 +74,7 @@ export function createSearchCard(first: ShownRun): StateCard {
       const title = fill(strings.searchChartBy, kindWord(search.of, strings));
       const data = searchColumns(search);
       const values = [...data[0]];
-      const wordsOf = (value: number): string => searchValue(search.of, value, strings);
+      const wordsOf = (value: number): string => searchValueText(search.of, value, strings);
       const read = (index: number) => {
         const tries = search.steps.filter(({ value }) => value === values[index]);
         return {
@@ -107,7 +107,7 @@ function options(stateNow: () => ShownRun): ChartOptions {
     lines,
     countAxisBelow(70),
     (_min, max) => [0, Math.max(1, max) * 1.05],
-    { right: sideRoom.right, limitUs: () => limitUs() ?? 0 },
+    { right: sidePadding.right, limitUs: () => limitUs() ?? 0 },
   );
   return {
     ...line,

@@ -13,7 +13,7 @@ import {
   type SpectrumPoint,
 } from '../../measure/latencySummary';
 import { latestStep, type ShownRun } from '../panelState';
-import { createChooser, noted, type StateCard, type TableView } from '../tables/card';
+import { createChooser, noteOf, type StateCard, type TableView } from '../tables/card';
 import { createChartCard } from './chartCard';
 import { alignedCurves, latencyOptions, placeAxis, type LegendLine } from './chartFrame';
 
@@ -21,9 +21,7 @@ interface SpectrumView {
   readonly title: string;
   readonly step: number;
   readonly steps: readonly number[];
-  /** From the intended time, rising. */
   readonly due: readonly SpectrumPoint[];
-  /** From the actual send, rising; empty while running. */
   readonly sent: readonly SpectrumPoint[];
   readonly table: TableView;
 }
@@ -54,7 +52,7 @@ export function spectrumViewOf(state: ShownRun, wanted?: number): SpectrumView |
     sent,
     table: {
       ...spectrumTable(step.latencyUs, sent.length > 0 ? done?.sendLatencyUs : undefined, strings),
-      ...noted(
+      ...noteOf(
         !canShowPercentile(step.latencyUs.count, latencyShare['p99.99']) && strings.tailNote,
         step.judgedUs && strings.ofArrived,
       ),

@@ -28,17 +28,17 @@ import {
 import type { PanelStrings } from '../../measure/show/panelStrings';
 import { element } from '../element';
 import { axisEndS, isOver, type ShownRun } from '../panelState';
-import { noted, type TableView } from '../tables/card';
+import { noteOf, type TableView } from '../tables/card';
 import { shownNumbers } from '../tables/tiles';
 import {
   axisFont,
-  choosesRange,
+  rangeSelection,
   countAxis,
   drawLimit,
   latencyAxis,
   latencyScale,
   rightSide,
-  sideRoom,
+  sidePadding,
   themeColour,
   timeAxis,
   type ChartOptions,
@@ -51,7 +51,7 @@ import { createChartCard, type ChartCard } from './chartCard';
 /** More points would hide dashes. */
 const mostPoints = 400;
 
-/** A chart over time. The legend shows the pointed moment, else the values {@link atRest}. */
+/** A chart over time. The legend shows the pointed moment, else the values {@link legendAtRest}. */
 export function createTimeChartCard(
   spec: TimeChartSpec,
   { strings }: ShownRun,
@@ -74,7 +74,7 @@ export function createTimeChartCard(
       const isFinal = isOver(state) || range !== undefined;
       backdrop = backdropOf(state, range);
       const right = chooseRightAxis(spec, whole);
-      const rest = atRest(spec, inRange(columns, range), state, range);
+      const rest = legendAtRest(spec, columnsInRange(columns, range), state, range);
       const isRight = ({ id }: SeriesSpec): boolean => right !== 'none' && spec.right.includes(id);
       return {
         ...{ title, rest, kind: right, isFinal, isDrawn: !isNew(columns, right, !isFinal) },
@@ -137,17 +137,22 @@ function options(
   strings: PanelStrings,
   view: TimeView,
 ): ChartOptions {
-  const { setSelect, ...dragging } = choosesRange(view);
+  const { setSelect, ...dragging } = rangeSelection(view);
   const isLatency = spec.unit === 'latency';
   const twoSides = right !== 'none';
-  const outAxis = countAxis({ scale: 'out', side: rightSide, size: sideRoom.right, grid: false });
+  const outAxis = countAxis({
+    scale: 'out',
+    side: rightSide,
+    size: sidePadding.right,
+    grid: false,
+  });
   const upFromZero =
     (room: number): uPlot.Range.Function =>
     (_plot, _min, max) => [0, Math.max(10, max) * room];
   return {
     ...dragging,
     height: isLatency ? 270 : 180,
-    padding: [8, twoSides ? 0 : sideRoom.right, 0, 0],
+    padding: [8, twoSides ? 0 : sidePadding.right, 0, 0],
     series: [
       {},
       ...spec.series.map((series) => lineOf(series, twoSides && spec.right.includes(series.id))),
@@ -162,7 +167,7 @@ function options(
     },
     axes: [
       timeAxis(),
-      isLatency ? latencyAxis() : countAxis({ scale: 'y', size: sideRoom.left }),
+      isLatency ? latencyAxis() : countAxis({ scale: 'y', size: sidePadding.left }),
       ...(twoSides ? [outAxis] : []),
     ],
     hooks: {
@@ -219,7 +224,6 @@ function drawSenders(plot: uPlot, bands: readonly StepBand[], strings: PanelStri
   for (const { fromS, toS, senders } of bands) {
     const [left, right] = [plot.valToPos(fromS, 'x', true), plot.valToPos(toS, 'x', true)];
     const text = fill(strings.senders, formatCount(senders));
-    // Left out if too long; the table has it.
     const shownLeft = Math.max(left, bbox.left);
     const room = Math.min(right, bbox.left + bbox.width) - shownLeft - 10 * devicePixelRatio;
     const place = { left: shownLeft + 6 * devicePixelRatio, top: bbox.top + 4 * devicePixelRatio };
@@ -289,7 +293,7 @@ export function createObservedCharts(view: TimeView) {
   };
 }
 
-export function inRange(columns: ChartPoints, range: TimeRange | undefined): ChartPoints {
+export function columnsInRange(columns: ChartPoints, range: TimeRange | undefined): ChartPoints {
   if (range === undefined) return columns;
   const { seconds, lines, perPoint } = columns;
   const inside = (_: unknown, at: number): boolean =>
@@ -305,7 +309,7 @@ export function inRange(columns: ChartPoints, range: TimeRange | undefined): Cha
  * Legend values without pointer. Latency: those of the tile, with the worst second. Else the latest, or mean and
  * last of a finished run. Of a zoomed range the worst, mean or last.
  */
-export function atRest(
+export function legendAtRest(
   { id, unit, series }: TimeChartSpec,
   { lines }: ChartPoints,
   state: ShownRun,
@@ -343,5 +347,5 @@ export function chartTableOf(spec: TimeChartSpec, { strings, snapshots }: ShownR
   const { summed, ...table } = chartTable(spec, snapshots, strings);
   const latencies = snapshots.map(({ interval }) => interval?.latencyUs);
   const isCut = spec.unit === 'latency' && isTailHidden(latencies);
-  return { ...table, ...noted(summed, isCut && strings.tailNote) };
+  return { ...table, ...noteOf(summed, isCut && strings.tailNote) };
 }

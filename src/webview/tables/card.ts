@@ -70,7 +70,7 @@ export interface TableView extends TextTable {
   readonly note?: string;
 }
 
-export function noted(...sentences: (string | false | undefined)[]): Pick<TableView, 'note'> {
+export function noteOf(...sentences: (string | false | undefined)[]): Pick<TableView, 'note'> {
   const said = sentences.filter((sentence) => sentence !== false && sentence !== undefined);
   return said.length === 0 ? {} : { note: said.join(' ') };
 }
@@ -106,12 +106,10 @@ export function tableOf({ heads, rows, textColumns }: Cells, caption: string): H
   );
 }
 
-/** A container that scrolls, also by keyboard. */
 export function tablePlace(label: string): HTMLElement {
   return element('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label });
 }
 
-/** Minimum interval for refreshing an open table. */
 const refreshMs = 5000;
 
 /** The data of a chart as a table, built only while open. */
@@ -137,7 +135,6 @@ export function createTwin(summary: string, title: string) {
   return {
     root,
     name,
-    /** @param now refreshes at once */
     update(table: () => TableView, now: boolean): void {
       latest = table;
       if (now || performance.now() - drawnAt >= refreshMs) draw();

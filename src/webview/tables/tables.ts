@@ -10,8 +10,8 @@ import {
 import { callBars, callRows, lastStepWithCalls, type CallBar } from '../../measure/show/callTable';
 import { generatorTable } from '../../measure/show/panelTables';
 import { element } from '../element';
-import { lastSeen, latestStep, problemOf, type ShownRun } from '../panelState';
-import { createCard, noted, showTable, tablePlace, type StateCard, type TableView } from './card';
+import { latestSteps, latestStep, latestProblem, type ShownRun } from '../panelState';
+import { createCard, noteOf, showTable, tablePlace, type StateCard, type TableView } from './card';
 
 /** Cached for all cards: each change creates a new state. */
 const reportedRuns = new WeakMap<ShownRun, ReportedRun>();
@@ -19,19 +19,18 @@ const reportedRuns = new WeakMap<ShownRun, ReportedRun>();
 const reportedRun = (state: ShownRun): ReportedRun =>
   getOrCreate(reportedRuns, state, () => reportedNow(state));
 
-/** From the result, or as last seen. */
 function reportedNow(state: ShownRun): ReportedRun {
   const { result, snapshots, agents } = state;
   if (result !== undefined) return result;
   const errors = snapshots.at(-1)?.errors ?? {};
   const current = snapshots.at(-1)?.step?.index;
-  const seen = lastSeen(state).map((step) => ({
+  const seen = latestSteps(state).map((step) => ({
     ...step,
     over: step.over || step.index !== current,
   }));
   const going = seen.at(-1)?.over === false ? current : undefined;
   // Error texts arrive with the result, except that of the server.
-  const text = problemOf(state);
+  const text = latestProblem(state);
   const errorExamples = text === '' ? [] : [{ errorClass: 'ownServer', text }];
   return { steps: seen, current: going, agents, errors, errorExamples };
 }
@@ -92,7 +91,7 @@ function tableCard(
       card.show(some || sentences.length > 0 || without !== undefined);
       place.hidden = !some;
       nothing.hidden = some;
-      if (some) showTable(place, { ...table, ...noted(...notes) }, title);
+      if (some) showTable(place, { ...table, ...noteOf(...notes) }, title);
       list.hidden = sentences.length === 0;
       if (sentences.join('\n') === listed) return;
       listed = sentences.join('\n');

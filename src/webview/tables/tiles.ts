@@ -13,7 +13,7 @@ import { rateWords, timeLabel } from '../../measure/show/chartWords';
 import { shortestRateS } from '../../measure/show/timeSeries';
 import type { Snapshot, StepProgress } from '../../measure/snapshot';
 import {
-  endedLosses,
+  lossesOfEndedSteps,
   latestStep,
   type ShownRun,
   brokenText,
@@ -35,7 +35,6 @@ function factsOf(state: ShownRun): TileFacts {
   const latest = snapshots.at(-1);
   const seen: Partial<Snapshot['connections']> = result?.connections ?? latest?.connections ?? {};
   const { requested = run.scenario.connections, failed = 0, dropped = 0 } = seen;
-  // Open connections while running.
   const connected = seen.takingPart ?? seen.connected ?? 0;
   return {
     step: shownNumbers(state),
@@ -45,7 +44,7 @@ function factsOf(state: ShownRun): TileFacts {
     losses: result
       ? sumLosses(result.steps)
       : {
-          lost: endedLosses(snapshots),
+          lost: lossesOfEndedSteps(snapshots),
           duplicated: latest?.step?.duplicated ?? 0,
           outstanding: latest?.step?.outstanding ?? 0,
         },

@@ -20,10 +20,8 @@ interface NeighbourRow {
 
 interface UnitsView {
   readonly title: string;
-  /** Absent if none fits. */
   readonly unit?: string;
   readonly headline: string;
-  /** Measured or published. */
   readonly basis?: string;
   readonly rows: readonly NeighbourRow[];
   readonly notes: readonly string[];

@@ -1,13 +1,13 @@
 import '../../fakes/plainVscode';
 import assert from 'node:assert/strict';
-import { back, inSteps } from '../../../src/extension/askInSteps';
+import { back, askInOrder } from '../../../src/extension/askInSteps';
 
 describe('questions in steps', () => {
   /** Answers by a script; notes what each question was asked with. */
   async function run(count: number, script: readonly (string | typeof back | undefined)[]) {
     const asked: string[] = [];
     const given = [...script];
-    const answers = await inSteps<string>(count, (at, before, earlier) => {
+    const answers = await askInOrder<string>(count, (at, before, earlier) => {
       asked.push(`${at}:${before.join('')}:${earlier ?? '-'}`);
       return Promise.resolve(given.shift());
     });

@@ -37,7 +37,7 @@ describe('notices', () => {
       notices.say(kind, hostile);
       await notices.offer(kind, hostile, {});
     }
-    await notices.askFirst(hostile, hostile, 'Run');
+    await notices.askModal(hostile, hostile, 'Run');
     notices.sayBriefly(hostile, 1000);
     await notices.showWhile(hostile, (report) => {
       report(hostile);

@@ -6,7 +6,7 @@ import type { ToPanel } from '../../../src/messages/panel';
 import { panelStrings } from '../../../src/measure/show/panelStrings';
 import {
   initialState,
-  problemOf,
+  latestProblem,
   reduce,
   type PanelState,
   progressOf,
@@ -79,13 +79,13 @@ describe('state of the panel', () => {
   it('says what went wrong while the run goes on, and once where it has ended for it', () => {
     const problem = 'agent 3 of 3 (vm) was lost: it was silent for 30 s';
     const snapshots = [{ ...measured(3, 1), problem }];
-    assert.equal(problemOf(shownRun(snapshots)), problem);
+    assert.equal(latestProblem(shownRun(snapshots)), problem);
     const endedBy = (endingMessage: string | undefined): string => {
       const result = sampleResult({
         ending: 'workerLost',
         ...(endingMessage && { endingMessage }),
       });
-      return problemOf(shownRun(snapshots, { result: toPanelResult(result) }));
+      return latestProblem(shownRun(snapshots, { result: toPanelResult(result) }));
     };
     assert.equal(endedBy(`A part of the load was missing: ${problem}`), '');
     assert.equal(endedBy('agent 2 of 3 (vm) left: it got SIGTERM'), problem);

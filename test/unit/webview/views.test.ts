@@ -11,7 +11,7 @@ import {
   axisEndS,
   isUnreachable,
   plannedEndS,
-  problemOf,
+  latestProblem,
   progressOf,
   type ShownRun,
 } from '../../../src/webview/panelState';
@@ -197,10 +197,10 @@ describe('tables of the panel', () => {
     const problem = 'A server connection was lost.';
     const reported = { ...measured(30, 1), errors: { ownServer: 2 }, problem };
     const live = shownRun([reported]);
-    assert.equal(problemOf(live), problem);
+    assert.equal(latestProblem(live), problem);
     assert.deepEqual(reportOf('errors', live).rows[0]?.slice(0, 2), ['ownServer', '2']);
     assert.equal(reportOf('errors', live).rows[0]?.[3], problem);
-    assert.equal(problemOf(shownRun([])), '');
+    assert.equal(latestProblem(shownRun([])), '');
   });
 
   it('have a row per use case of a mix and step, and none for one use case', () => {

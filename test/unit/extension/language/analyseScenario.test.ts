@@ -3,9 +3,9 @@ import {
   analyseScenario,
   diagnosticsOf,
   type Analysis,
-  hasPlace,
+  isEditableScheme,
   isYamlTooling,
-  notRepeated,
+  withoutReportedErrors,
   analysisCache,
 } from '../../../../src/extension/language/analyseScenario';
 import { quickFixes, type TextFix } from '../../../../src/extension/language/quickFixes';
@@ -204,7 +204,7 @@ const text = 'config:\n  conections: 5\n  unit: 3\n  accessToken: abc\n';
 const { problems } = parseScenario(text);
 const lineOf = ({ offset }: Problem): number => text.slice(0, offset).split('\n').length - 1;
 const left = (...lines: number[]): string[] =>
-  notRepeated(problems, lineOf, new Set(lines)).map(({ code }) => code);
+  withoutReportedErrors(problems, lineOf, new Set(lines)).map(({ code }) => code);
 
 describe('problems beside those of other YAML tooling', () => {
   const all = problems.map(({ code }) => code);
@@ -231,13 +231,14 @@ describe('problems beside those of other YAML tooling', () => {
   });
 });
 
-describe('hasPlace', () => {
+describe('isEditableScheme', () => {
   it('knows what people work on, and leaves out what is only shown', () => {
-    for (const scheme of ['file', 'untitled', 'vscode-remote']) assert.ok(hasPlace(scheme, []));
+    for (const scheme of ['file', 'untitled', 'vscode-remote'])
+      assert.ok(isEditableScheme(scheme, []));
     for (const scheme of ['git', 'output', 'vscode-userdata', 'x']) {
-      assert.equal(hasPlace(scheme, ['file']), false, scheme);
+      assert.equal(isEditableScheme(scheme, ['file']), false, scheme);
     }
-    assert.ok(hasPlace('vscode-vfs', ['vscode-vfs']));
+    assert.ok(isEditableScheme('vscode-vfs', ['vscode-vfs']));
   });
 });
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { hasOwnName, entryDescription } from '../../../../src/extension/results/resultsModel';
+import { hasOriginalName, entryDescription } from '../../../../src/extension/results/resultsModel';
 import {
-  folderAt,
-  fromName,
-  nameWithOrigin,
+  resultFolderAt,
+  parseFolderName,
+  newFolderName,
   resultEntry,
   type KnownEntry,
   mostResults,
@@ -23,15 +23,15 @@ const startedMs = Date.parse('2026-11-21T14:02:11Z');
 
 describe('names of result folders', () => {
   it('show time and scenario', () => {
-    assert.deepEqual(fromName('2026-11-21T14-02-11-chat-room'), {
+    assert.deepEqual(parseFolderName('2026-11-21T14-02-11-chat-room'), {
       scenario: 'chat-room',
       startedMs,
     });
-    assert.deepEqual(fromName('my best run'), { scenario: 'my best run', startedMs: 0 });
+    assert.deepEqual(parseFolderName('my best run'), { scenario: 'my best run', startedMs: 0 });
   });
 
   it('differ from those that somebody gave them', () => {
-    const own = (name: string) => hasOwnName({ name, scenario: 'fresh' });
+    const own = (name: string) => hasOriginalName({ name, scenario: 'fresh' });
     const made = '2026-11-21T14-02-11-fresh';
     assert.deepEqual([made, `${made}-2`].map(own), [true, true]);
     const given = ['baseline-fresh', 'fresh', `${made} best`, `${made}-best`, `old-${made}`];
@@ -40,13 +40,13 @@ describe('names of result folders', () => {
 
   it('keep time and scenario of a run without a result, whatever it is called', () => {
     const made = '2026-11-21T14-02-11-chat-room';
-    const named = nameWithOrigin({ name: made }, 'before the change');
+    const named = newFolderName({ name: made }, 'before the change');
     assert.equal(named, `${made} before the change`);
-    assert.deepEqual(fromName(named), { scenario: 'chat-room', startedMs });
-    assert.equal(nameWithOrigin({ name: named }, 'after it'), `${made} after it`);
-    assert.equal(nameWithOrigin({ name: named }, `${made} after it`), `${made} after it`);
-    assert.equal(nameWithOrigin({ name: named }, made), made);
-    assert.equal(nameWithOrigin({ name: 'named by hand' }, 'by another'), 'by another');
+    assert.deepEqual(parseFolderName(named), { scenario: 'chat-room', startedMs });
+    assert.equal(newFolderName({ name: named }, 'after it'), `${made} after it`);
+    assert.equal(newFolderName({ name: named }, `${made} after it`), `${made} after it`);
+    assert.equal(newFolderName({ name: named }, made), made);
+    assert.equal(newFolderName({ name: 'named by hand' }, 'by another'), 'by another');
   });
 
   it('are those that people want, once a result in the folder can be read', async () => {
@@ -56,7 +56,7 @@ describe('names of result folders', () => {
       const folder = path.join(directory, made);
       await mkdir(folder, { recursive: true });
       await writeFile(path.join(folder, 'result.json'), text);
-      return nameWithOrigin((await resultEntry(folder, new Date()))!, 'old');
+      return newFolderName((await resultEntry(folder, new Date()))!, 'old');
     };
     try {
       assert.equal(await renamed('{'), `${made} old`);
@@ -68,8 +68,8 @@ describe('names of result folders', () => {
   });
 
   it('may end like those of files', () => {
-    assert.equal(folderAt('/r/my old.json'), '/r/my old.json');
-    assert.equal(folderAt('/r/my old.json/result.json'), '/r/my old.json');
+    assert.equal(resultFolderAt('/r/my old.json'), '/r/my old.json');
+    assert.equal(resultFolderAt('/r/my old.json/result.json'), '/r/my old.json');
   });
 });
 

@@ -4,10 +4,10 @@ import type { EntryStatus, ResultEntry } from '../../../../src/extension/results
 import {
   ageGroups,
   entryDescription,
-  filtered,
+  filterEntries,
   groupDescription,
   groupsOf,
-  groupWords,
+  groupLabel,
   lastRunText,
   newestOf,
   recentP99Us,
@@ -143,10 +143,10 @@ describe('the line of a scenario in the list', () => {
   it('has the values of the blocks in words', () => {
     const entries = [...runs(41_000, 57_000), entry('echo', 9, { status: 'invalid' })];
     assert.equal(
-      groupWords({ scenario: 'echo', entries }, english),
+      groupLabel({ scenario: 'echo', entries }, english),
       'echo, 3 results, 1 failed, p99 of the last 2 runs, oldest first: 41 ms, 57 ms',
     );
-    assert.equal(groupWords({ scenario: 'echo', entries: runs(1) }, english), 'echo, 1 result');
+    assert.equal(groupLabel({ scenario: 'echo', entries: runs(1) }, english), 'echo, 1 result');
   });
 });
 
@@ -193,7 +193,7 @@ describe('many results of a scenario', () => {
       entry('echo', daysAgo(3).startedMs, { status: 'fail' }),
     ];
     const places = (filter: string): number[] =>
-      filtered(entries, filter, now, english).map((each) => entries.indexOf(each));
+      filterEntries(entries, filter, now, english).map((each) => entries.indexOf(each));
     assert.deepEqual(places(''), [0, 1, 2]);
     assert.deepEqual(places('  '), [0, 1, 2]);
     assert.deepEqual(places('failed'), [0, 2]);

@@ -1,9 +1,9 @@
 import '../../../fakes/plainVscode';
 import assert from 'node:assert/strict';
 import {
-  bounded,
+  truncated,
   estimateAnswer,
-  loadAnswer,
+  loadSummary,
   overridesIn,
   validateAnswer,
 } from '../../../../src/extension/run/modelTools';
@@ -41,17 +41,17 @@ describe('answers to coding agents', () => {
   });
 
   it('ask for a load in numbers, without secrets, and for none with errors', () => {
-    const asked = loadAnswer(scenario, [{ path: 'config.connections', value: '200' }]);
+    const asked = loadSummary(scenario, [{ path: 'config.connections', value: '200' }]);
     assert.match(
       asked ?? '',
       /^200 connections, up to .* → https:\/\/.*hub\.example\.com\/chat\nIt contacts hub\.example\.com \(load\)\.$/,
     );
     assert.ok(!asked!.includes('secret'));
-    assert.equal(loadAnswer('scenario: 5', []), undefined);
+    assert.equal(loadSummary('scenario: 5', []), undefined);
   });
 
   it('ask for all that a run executes and contacts', () => {
-    const asked = loadAnswer(
+    const asked = loadSummary(
       'config:\n  target: local\n  identities: { command: [sh, -c, "touch x"] }\n  observe: [{ prometheus: "http://m.example/", authorization: "${env:AWS}" }]\nscenario: { name: echo }\n',
       [],
     );
@@ -75,7 +75,7 @@ describe('answers to coding agents', () => {
   });
 
   it('are bounded', () => {
-    assert.equal(bounded('short'), 'short');
-    assert.ok(bounded('x'.repeat(100_000)).length < 21_000);
+    assert.equal(truncated('short'), 'short');
+    assert.ok(truncated('x'.repeat(100_000)).length < 21_000);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  answerProblem,
+  overrideProblem,
   runQuestions,
   workersOverride,
   statusDetails,
@@ -51,7 +51,7 @@ describe('what is asked before a run', () => {
 
 describe('answerProblem', () => {
   const problem = (path: string, value: string, text = groups, before: typeof none = none) =>
-    answerProblem(text, before, { path: `config.${path}`, value }, english);
+    overrideProblem(text, before, { path: `config.${path}`, value }, english);
   const none: { path: string; value: string }[] = [];
 
   it('names the answer where a scenario cannot run with it', () => {

@@ -4,16 +4,16 @@ import {
   fitsService,
   freeSecretName,
   targetKeys,
-  targetLook,
+  targetAppearance,
   targetNodes,
-  targetText,
+  targetValue,
 } from '../../../../src/extension/targets/targetsTree';
 import { english } from '../../../../src/base/text';
 
 describe('targetNodes', () => {
   it('lists the local hub and emulators, hubs in their order, and secrets by name', () => {
     const nodes = targetNodes(['http://b/hub', 'http://a/hub'], ['two', 'one']);
-    assert.deepEqual(nodes.map(targetText), [
+    assert.deepEqual(nodes.map(targetValue), [
       'local',
       'local',
       'local',
@@ -27,7 +27,7 @@ describe('targetNodes', () => {
   const fitting = (service: 'hub' | 'signalr' | 'webpubsub'): string[] =>
     targetNodes(['http://a/hub'], ['one'])
       .filter((node) => fitsService(node, service))
-      .map((node) => targetLook(node, english).label);
+      .map((node) => targetAppearance(node, english).label);
 
   it('knows what a scenario of a service can run on', () => {
     const emulator = 'Local Azure SignalR emulator';
@@ -45,13 +45,13 @@ describe('targetNodes', () => {
   });
 
   it('shows a secret by its name only', () => {
-    const look = targetLook({ kind: 'secret', name: 'prod' }, english);
+    const look = targetAppearance({ kind: 'secret', name: 'prod' }, english);
     assert.deepEqual(look, { label: 'prod', description: 'kept secret', icon: 'key' });
   });
 
   it('recognises hubs on this machine', () => {
     const description = (url: string): string =>
-      targetLook({ kind: 'hub', url }, english).description;
+      targetAppearance({ kind: 'hub', url }, english).description;
     assert.equal(description('http://127.0.0.1:5050/hub'), 'this machine');
     assert.equal(description('https://example.com/hub'), '');
     assert.equal(description('no URL'), '');

@@ -7,7 +7,7 @@ import {
   type TimeView,
 } from '../../../../src/webview/charts/chartFrame';
 import { measured, shownRun } from '../shownRun';
-import { atRest, inRange } from '../../../../src/webview/charts/timeChart';
+import { legendAtRest, columnsInRange } from '../../../../src/webview/charts/timeChart';
 
 const run = Array.from({ length: 20 }, (_, at) => measured(at + 1, 1, (at + 1) * 1000));
 
@@ -82,7 +82,12 @@ describe('what charts over time have in common', () => {
     const [latencyChart] = timeCharts;
     const range = [5, 7] as const;
     const columns = readChartColumns(latencyChart!, snapshotsIn(run, range), 100);
-    const { label, values } = atRest(latencyChart!, inRange(columns, range), shownRun(run), range);
+    const { label, values } = legendAtRest(
+      latencyChart!,
+      columnsInRange(columns, range),
+      shownRun(run),
+      range,
+    );
     assert.equal(label, 'worst second, 0:05 to 0:07');
     assert.equal(values[2], '7 ms');
   });

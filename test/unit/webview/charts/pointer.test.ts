@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { afterClick } from '../../../../src/webview/charts/chartFrame';
+import { shownAfterClick } from '../../../../src/webview/charts/chartFrame';
 import { keyTarget, nearest } from '../../../../src/webview/charts/pointer';
 
 describe('pointing at a chart', () => {
@@ -32,7 +32,7 @@ describe('pointing at a chart', () => {
 
 describe('a click in the legend', () => {
   const click = (shown: readonly number[], at: number, beside = false): number[] => [
-    ...afterClick(new Set(shown), at, beside, 3),
+    ...shownAfterClick(new Set(shown), at, beside, 3),
   ];
 
   it('leaves one line alone, then another, and shows all again', () => {

@@ -11,7 +11,7 @@ import {
   type TimeChartSpec,
 } from '../../../../src/measure/show/timeSeries';
 import { toPanelResult } from '../../../../src/extension/panel/panelSession';
-import { atRest } from '../../../../src/webview/charts/timeChart';
+import { legendAtRest } from '../../../../src/webview/charts/timeChart';
 import type { ShownRun } from '../../../../src/webview/panelState';
 import { tilesOf } from '../../../../src/webview/tables/tiles';
 import { latency, sampleResult, sampleSnapshot } from '../../results/sampleResult';
@@ -145,7 +145,7 @@ describe('columns of a chart', () => {
     for (const state of [shownRun(snapshots), shownRun(snapshots, { result })]) {
       const [tile] = tilesOf(state);
       const columns = readChartColumns(latencyChart!, snapshots, 9);
-      const { label, values } = atRest(latencyChart!, columns, state);
+      const { label, values } = legendAtRest(latencyChart!, columns, state);
       assert.equal(values[2], tile!.value);
       assert.equal(label, `step ${state.result ? 3 : 1} · worst second p99 3 s`);
     }
@@ -158,7 +158,7 @@ describe('columns of a chart', () => {
       shownRun(snapshots, { result: toPanelResult(sampleResult()) }),
     ];
     const rest = (spec: TimeChartSpec, state: ShownRun) =>
-      atRest(spec, readChartColumns(spec, snapshots, 9), state);
+      legendAtRest(spec, readChartColumns(spec, snapshots, 9), state);
     const values = ['700', '700', '7,000'];
     assert.deepEqual(rest(ratesChart!, done), { label: 'mean of the run', values });
     assert.deepEqual(rest(ratesChart!, live), { label: 'latest', values });
