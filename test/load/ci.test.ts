@@ -36,7 +36,7 @@ slo: { ${slo} }
 
 const named = (failed: readonly string[]): string[] => failed.map((each) => each.split(':')[0]!);
 
-/** A job with a repository of its own, in which the tools are installed from `packed`. */
+/** A job with its own repository and the tools from `packed`. */
 class Job {
   readonly repository: string;
   private readonly runner: PipelineJob;
@@ -50,7 +50,6 @@ class Job {
     copyFileSync(packed, path.join(this.repository, 'tools', path.basename(packed)));
     this.write('package.json', '{}');
     this.write(loadTest, scenario('p99: 60s'));
-    // In place of GitHub's program: what it is asked for, and the comment.
     const gh = path.join(home, 'bin', 'gh');
     writeFileSync(gh, `#!/bin/sh\necho "$@" > gh.txt\ncp reports/comment.md gh.md\n`);
     chmodSync(gh, 0o755);
@@ -78,7 +77,6 @@ class Job {
     return readdirSync(path.join(this.repository, '.signalr-bench'));
   }
 
-  /** Leaves a clone as a new job finds it: nothing of an earlier one is there. */
   clean(): void {
     for (const left of ['.signalr-bench', 'reports', 'signalr-bench-reports'])
       rmSync(path.join(this.repository, left), { recursive: true, force: true });
@@ -133,7 +131,6 @@ describe('the pipelines of docs/ci.md', () => {
     rmSync(tools, { recursive: true, force: true });
   });
 
-  // What each measures is not judged.
   const itBeside = sideBySide();
 
   itBeside(
@@ -233,7 +230,6 @@ describe('the pipelines of docs/ci.md', () => {
     const missing = { ...values, 'inputs.scenario': 'none.yaml' };
     assert.deepEqual(named(await job.run(action.runs.steps, missing, env)), ['Run 2']);
     assert.match(job.read('output.txt'), /exit-code=2\n$/);
-    // What the run before it said is not said again.
     assert.equal(job.read('summary.md').split('load: echo, 4 KB ').length, 2);
   });
 

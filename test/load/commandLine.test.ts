@@ -73,7 +73,6 @@ describe('signalr-bench run', function () {
     it('leaves a folder with scenario, samples and result', () => {
       const inside = readdirSync(path.join(folder.path, folder.onlyResult(out)));
       assert.deepEqual(inside.sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);
-      // A flag stands for a key, so the copy says how it was run.
       assert.match(folder.read(folder.onlyResult(out), 'scenario.yaml'), /^ {2}workers: 2$/m);
     });
 
@@ -186,12 +185,11 @@ describe('signalr-bench run', function () {
       const done = await own.run(['run', file, '--out', 'slip']);
       assert.equal(done.code, 4);
       assertPlain(done);
-      // What the reason is depends on what else this machine does just now.
+      // The reason depends on the load of this machine.
       assert.match(done.stdout, /⚠ invalid/);
       const result = own.result('slip');
       assert.equal(result.verdict.status, 'invalid');
       assert.equal(result.steps[0]!.generator.valid, false);
-      // What was only late was carried.
       const isOnlyLate = result.verdict.reasons.every(({ code }) => /^(slip|starved)$/.test(code));
       assert.equal(result.recommendation !== null, isOnlyLate, JSON.stringify(result.verdict));
     }),

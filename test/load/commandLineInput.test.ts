@@ -31,7 +31,6 @@ describe('signalr-bench with bad input', function () {
     folder.dispose();
   });
 
-  /** Exit code 2, no result, and an error whose last line says what is wrong. */
   function assertRefused(done: CliResult, last: RegExp): void {
     assert.equal(done.code, 2, done.stderr);
     assert.equal(done.stdout, '');

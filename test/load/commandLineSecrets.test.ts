@@ -21,7 +21,6 @@ describe('signalr-bench and certificates', function () {
           const unknown = await run('unknown', {});
           assert.equal(unknown.code, 3);
           assert.match(unknown.stdout, /tls: TLS failed: the certificate is not trusted/);
-          // Negotiations, too.
           assertRan(await run('ca', { caFile: 'ca.pem', skipNegotiation: false }));
           assertRan(await run('any', { insecureTls: true }));
           for (const out of ['ca', 'any'])

@@ -20,7 +20,6 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   );
 }
 
-/** Files below a folder as the package lists them: with forward slashes. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -48,7 +47,6 @@ describe('the npm package', () => {
     const file = pathToFileURL(path.resolve('scripts/npmCommand.mjs')).href;
     npm = ((await import(file)) as { npmCommand(): NpmCommand }).npmCommand();
     folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-package-'));
-    // Without it, npm installs where it finds one, or a node_modules, in a folder above.
     writeFileSync(path.join(folder, 'package.json'), '{}');
 
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];

@@ -11,7 +11,6 @@ import {
 } from './loadRun';
 import { needsLinux } from '../fakes/skipAloud';
 
-/** Each sender's messages. */
 const perSender = 10;
 
 /** Processes of workers that this one has started. */

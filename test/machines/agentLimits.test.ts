@@ -4,7 +4,7 @@ import { runSubjects } from '../../src/agents/messages';
 import { connectBus } from '../../src/run/agentFiles';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 
-/** What an agent has, and somebody on the bus asks for. */
+/** On the agent's machine, and asked for by somebody on the bus. */
 const environment = { KEY_OF_MACHINE: 'the value of a key' };
 
 const leaking = {

@@ -12,7 +12,6 @@ import { CliFolder } from '../load/cliFolder';
 import type { LoadTest } from '../load/loadRun';
 import { NatsServer } from './natsServer';
 
-/** Without a target it goes to the hub beside the bus. */
 type AgentTest = Omit<LoadTest, 'target'> & Partial<Pick<LoadTest, 'target'>>;
 
 let runs = 0;
@@ -23,7 +22,7 @@ export function assertMeasured(code: number | null, stderr: string): void {
   assert.ok(code === 0 || code === 4, `code ${code}: ${stderr}`);
 }
 
-/** A real bus, a hub, and command lines that meet there; agents are processes of their own where they have to die. */
+/** A real bus, a hub, and command lines that meet there; agents that have to die are processes. */
 export class AgentsOnBus {
   readonly folder = new CliFolder();
   private readonly going: (CliHere | CliProcess)[] = [];
@@ -44,7 +43,6 @@ export class AgentsOnBus {
     return new AgentsOnBus(bus, hub, { ...env, SIGNALR_BENCH_BUS_TOKEN: token });
   }
 
-  /** With a hub that somebody else ends. */
   static async beside(url: string): Promise<AgentsOnBus> {
     const dispose = (): Promise<void> => Promise.resolve();
     return new AgentsOnBus(await NatsServer.start(), { url, dispose }, {});
@@ -61,7 +59,6 @@ export class AgentsOnBus {
     return this.kept(startCli(['agent', '--run', run, ...flags], this.options()));
   }
 
-  /** One that works for one run after the other, or for that one, started by that command. */
   agentUnder(
     under: readonly string[],
     { run, flags = [], env }: Pick<CliOptions, 'env'> & { run?: string; flags?: string[] } = {},
@@ -70,7 +67,6 @@ export class AgentsOnBus {
     return this.kept(startCli(['agent', ...words], { ...this.options(env), under }));
   }
 
-  /** Starts a run on agents of its id. */
   lead(
     run: string,
     agents: number,
@@ -81,7 +77,6 @@ export class AgentsOnBus {
     return startHere(this.words(run, agents, test, flags), this.options(env));
   }
 
-  /** The same in a process of its own. */
   leadApart(
     run: string,
     agents: number,

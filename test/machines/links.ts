@@ -14,7 +14,6 @@ export class LinkedMachine {
   private readonly relays: Disposable[] = [];
   private readonly loads: Server[] = [];
 
-  /** Command that starts another one there. */
   get under(): string[] {
     return ['ip', 'netns', 'exec', this.name];
   }
@@ -40,7 +39,6 @@ export class LinkedMachine {
     }
   }
 
-  /** The address there of a server on loopback. */
   async reach(link: keyof typeof addresses, url: string): Promise<string> {
     const [here] = addresses[link];
     const at = new URL(url);
@@ -59,7 +57,6 @@ export class LinkedMachine {
     return at.href;
   }
 
-  /** That come by the link of the load, or by its address here. */
   async connections(): Promise<number> {
     const counts = this.loads.map((relay) => promisify(relay.getConnections.bind(relay))());
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

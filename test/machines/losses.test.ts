@@ -22,7 +22,7 @@ describe('agents that are lost', () => {
     const leading = cluster.lead(run, 2, test, ['--agent-timeout', '8s', '--keep-going']);
     await cluster.folder.sampled(run, /"index":2[^}]*"received":[1-9]/, leading.finished);
     first!.child.kill('SIGKILL');
-    // Whoever is started in its place finds that place taken.
+    // A replacement finds the place taken.
     const replacement = await cluster.agentHere(run).finished;
     assert.equal(replacement.code, 0);
     assert.match(replacement.stderr, /every place of the run is taken/);
@@ -95,7 +95,6 @@ describe('agents that are lost', () => {
     const { code, stderr } = await agent.finished;
     assert.equal(code, 5, stderr);
     assert.match(stderr, /stopped by itself: nothing was heard of the coordinator for 6 s/);
-    // What was measured stays on the bus, and on the disk of the coordinator.
     const viewing = cluster.attach(run, 'seen');
     await cluster.folder.sampled('seen', /"received":[1-9]/, viewing.finished);
     viewing.signal('SIGINT');

@@ -5,7 +5,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A real bus on loopback, with a folder of its own for what it keeps. */
 export class NatsServer {
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'signalr-bench-nats-'));
   private child: ChildProcess | undefined;
@@ -28,7 +27,6 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Again on the same port, with what it has kept. */
   async begin(): Promise<void> {
     const program = readFileSync(path.resolve('out', 'nats', 'program'), 'utf8');
     const where = ['--addr', '127.0.0.1', '--port', `${this.port}`];
@@ -56,7 +54,6 @@ export class NatsServer {
     await this.begin();
   }
 
-  /** As a crash: nothing is written any more. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child?.exitCode !== null || child.signalCode !== null) return;

@@ -5,7 +5,6 @@ import { skipAnywhere } from '../fakes/skipAloud';
 import { AgentsOnBus, assertMeasured } from './agentsOnBus';
 import { LinkedMachine } from './links';
 
-/** Silent is who was not heard for five seconds. */
 const cutMs = 6500;
 
 describe('whoever has a link to the bus that is taken down', () => {
@@ -20,7 +19,6 @@ describe('whoever has a link to the bus that is taken down', () => {
     }
     cluster = await AgentsOnBus.start();
   });
-  // There is none where the tests are skipped.
   after(async () => {
     await (cluster as AgentsOnBus | undefined)?.dispose();
     (machine as LinkedMachine | undefined)?.dispose();
@@ -45,7 +43,7 @@ describe('whoever has a link to the bus that is taken down', () => {
   it('and is an agent is waited for where that comes back, and all that it has measured counts', async () => {
     const { leading, near, far } = await start(cluster.newId(), {
       singleStepDuration: '10s',
-      // Ends when all has come: a link is found again when the retries of TCP come to it.
+      // Ends when everything has come: TCP's retries find a link again late.
       drain: '60s',
     });
     await pause(cutMs);

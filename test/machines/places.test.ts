@@ -26,7 +26,7 @@ describe('places of a run', () => {
       .finished;
     assertMeasured(code, stderr);
     assertExact(onlyStep(JSON.parse(stdout) as Result), 200, 200);
-    // Two of them wait for a run that is over, or have found no place.
+    // Two of them wait for a run that is over, or found no place.
     for (const agent of agents) agent.signal('SIGTERM');
     const ends = await Promise.all(agents.map(({ finished }) => finished));
     assert.deepEqual(
@@ -119,7 +119,6 @@ describe('places of a run', () => {
       stderr,
       /Start one on each machine \(signalr-bench agent --bus …\), and the run again\.$/m,
     );
-    // Who has come is free at once, and not after a minute without a word.
     const { code: left, stderr: said } = await agent.finished;
     assert.equal(left, 0, said);
     assert.match(said, /^the run is over$/m);

@@ -79,7 +79,6 @@ for (const [whose, config] of Object.entries(configs))
       await server.dispose();
     });
 
-    /** What the bus answers; undefined where it says nothing at all. */
     async function ask(subject: string, payload: object | string): Promise<string | undefined> {
       const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
       const answer = await thief!.request(subject, text, { timeout: 300 }).catch(() => undefined);
@@ -112,7 +111,6 @@ for (const [whose, config] of Object.entries(configs))
         /its user may not write to signalr-bench\.r1\.log\./,
       );
       await assert.rejects(agent!.openLog('signalr-bench.other.log'));
-      // As a command has it: a sentence with an exit code of its own.
       const bus = await connectBus({ ...{ url: server.url, name: 'test' }, ...asAgent });
       await assert.rejects(bus.openLog('signalr-bench.other.log'), (error: unknown) => {
         assert.ok(error instanceof ExpectedError);

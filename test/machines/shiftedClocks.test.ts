@@ -25,7 +25,6 @@ describe('agents whose clocks are shifted', () => {
     if (why !== undefined) skipAnywhere(this, `no clock can be shifted here: ${why}`);
     cluster = await AgentsOnBus.start();
   });
-  // There is none where the tests are skipped.
   after(() => (cluster as AgentsOnBus | undefined)?.dispose());
 
   it('know the time of the run within what they say, on quick ways and uneven ones', async () => {
@@ -73,7 +72,6 @@ describe('agents whose clocks are shifted', () => {
     const { agents = [], steps } = JSON.parse(stdout) as Result;
     const [step] = steps as [StepSummary];
     const [still, moving] = step.entries as [EntrySummary, EntrySummary];
-    // Of 21 connections each agent has seven.
     assertExact(still, 60, 60 * 21);
     assert.equal(still.latencySameAgentUs!.count, 60 * 7);
     assert.deepEqual([moving.received, moving.lost], [moving.expected, 0]);

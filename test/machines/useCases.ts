@@ -2,23 +2,18 @@ import assert from 'node:assert/strict';
 import type { MessageSummary, RunSummary } from '../../src/measure/summary';
 import { assertExact, onlyStep, type LoadTest } from '../load/loadRun';
 
-/** A part of a mix, and what comes of it. */
 export interface UseCaseCounts {
   readonly name: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Of one message. */
   readonly receivers: number;
   /** Messages in one sending, and deliveries of it where those are not the same. */
   readonly items?: number;
   readonly deliveries?: number;
 }
 
-/** One in each agent. */
 const senders = 3;
-/** Each sender's messages. */
 const perSender = 10;
 
-/** All that have senders and that hubs answer, with their ways to receivers. */
 export function useCasesOf(connections: number): UseCaseCounts[] {
   const groups = { groupCount: 4 };
   const streams = { streamingItemCount: 3 };
@@ -58,7 +53,6 @@ export function mixOf(
   };
 }
 
-/** Of each by itself. */
 export function assertEachExact(
   run: RunSummary,
   cases: readonly UseCaseCounts[],

@@ -41,7 +41,6 @@ const order = (change: Partial<RunOrder> = {}): RunOrder => ({
   ...{ dialect: 'auto', planHash: planHash(plan), originUs: 0, clock: 'c', ...change },
 });
 
-/** The workers of an agent, which report what they are made to. */
 class FakeWorkers implements AgentWorkers {
   readonly alive: Set<number>;
   readonly orders: (ToWorker | ClockOrder)[] = [];
@@ -77,21 +76,19 @@ class FakeWorkers implements AgentWorkers {
   }
 }
 
-/** Ends each agent of a test that has not ended by itself. */
 let leaving: (() => void)[] = [];
 
-/** Two agents and their coordinator on a bus in memory. */
 class Scene {
   readonly bus = new MemoryBus();
   readonly link = this.bus.link();
-  /** In the order of their places, once the workers have started: whoever comes first takes the first. */
+  /** In the order of their places, once the workers have started. */
   agents: { link: MemoryLink; leave: AbortController; ended: Promise<AgentEnding> }[] = [];
   private readonly atPlace: MemoryLink[] = [];
   readonly workers: FakeWorkers[] = [];
   readonly facts: [number, string][] = [];
   readonly lost: [number, string][] = [];
   nowMs = 0;
-  /** Agent of which the bus keeps nothing: it has reported more than is there. */
+  /** Agent whose reports the bus loses. */
   owing: number | undefined;
   look: () => void = () => undefined;
 
@@ -157,7 +154,7 @@ class Scene {
     return hosts;
   }
 
-  /** Time goes by while everybody who has a link is heard. */
+  /** Time passes while everybody with a link is heard. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 250) {
       this.nowMs += 250;
@@ -178,7 +175,7 @@ class Scene {
     return encodeMessage({ epoch, ...counts, clockErrorUs: 100 * agent });
   }
 
-  /** Where the coordinator of the scene has ended: agents leave, and another takes what they report. */
+  /** Agents leave after their coordinator, and another confirms their reports. */
   async leaveUnled(): Promise<void> {
     let left = false;
     const ended = Promise.all(this.agents.map(({ ended }) => ended)).then(() => (left = true));
@@ -375,7 +372,7 @@ describe('agents and their coordinator', () => {
     const hosts = await scene.start();
     hosts.order({ type: 'flush', flush: 1 });
     await until('the order', () => scene.workers.every(({ orders }) => orders.length === 1));
-    // The second agent is away when the next order is given, and when the bus is replaced.
+    // The second agent misses the next order and the new bus.
     scene.agents[1]!.link.isConnected = false;
     hosts.order({ type: 'flush', flush: 2 });
     await until('the next', () => scene.workers[0]!.orders.length === 2);

@@ -6,15 +6,13 @@ interface Kept {
   readonly value: string;
 }
 
-/** A bus in memory. Each that is connected has a link of its own, which can be cut. */
+/** A bus in memory; each link to it can be cut. */
 export class MemoryBus {
   readonly log: Kept[] = [];
   private readonly ids = new Set<string>();
   private readonly listeners = new Set<(kept: Kept) => void>();
   private readonly hearers = new Set<(kept: Kept) => void>();
-  /** What those who have made the log do when it was made anew. */
   readonly renewing = new Set<() => void>();
-  /** How often it was made anew. */
   renewals = 0;
   private readonly answers = new Map<string, (value: string) => string | undefined>();
 

@@ -27,7 +27,6 @@ const title = { number: 1, type: 'title', file: 'f', text: '', startedAt, url: '
 type Read = (text: string) => unknown;
 const ofOrder = (change: object): object => ({ number: 1, order: { ...order, ...change } });
 
-/** Each text that somebody on the bus may write, with what reads it. */
 const texts: Readonly<Record<string, [Read, (text: string) => object]>> = {
   'the refusal of an agent': [readJoinAnswer, (refused) => ({ refused })],
   'the id of a run': [readJoinAnswer, (run) => ({ run, agents: 1 })],

@@ -16,14 +16,12 @@ scenario: { name: echo, parameters: { sendingInterval: 100ms } }
 slo: { p99: 1s }
 `;
 
-/** Of one worker in a step: so many echoes, as far as they came, in a millisecond each. */
 const echoes = (step: number, count: number, received = count): ReturnType<typeof stepSampleOf> =>
   stepSampleOf({
     ...{ step, offered: count, sent: count, expected: count, received },
     latency: countsOf(...Array.from({ length: received }, () => 1000)),
   });
 
-/** What it used of a core in ten seconds. */
 const used = (step: number, share: number) => ({
   generator: { step, elapsedUs: 10e6, busyUs: share * 10e6, gcUs: 0 },
 });
@@ -127,7 +125,6 @@ describe('a run on agents', () => {
     );
     for (const { kind, text: why, afterMs } of await time.until(ends, 70_000)) {
       assert.deepEqual([kind, why], ['alone', 'nothing was heard of the coordinator for 60 s']);
-      // A last look each half second, and three seconds to close the connections.
       assert.ok(afterMs > 59_000 && afterMs < 63_500, `${afterMs} ms`);
     }
     const facts = bus.log.filter(({ subject }) => subject.startsWith(`${subjects.facts}.`));
@@ -186,7 +183,6 @@ describe('a run on agents', () => {
     it('finds on three what it finds on one', async () => {
       const rates = ({ step }: Parameters<Counted>[1]): number => 30_000 / step!.intervalsMs![0]!;
       for (const agents of [1, 3]) {
-        // All that the rate asks is sent, by each its share.
         const shareOf = (order: Parameters<Counted>[1]): number =>
           Math.ceil((rates(order) * order.step!.measureMs) / 1000 / agents);
         const { search, ending } = await summaryOf(searching('rate'), agents, (_, order) => {

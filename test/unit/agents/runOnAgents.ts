@@ -14,7 +14,6 @@ import { workerSampleOf } from '../../fakes/sample';
 import type { VirtualTime } from '../../fakes/virtualTime';
 import { MemoryBus, type MemoryLink } from './memoryBus';
 
-/** What a worker has counted in a step when it is over; `plan` is that of its agent. */
 export type Counted = (
   worker: number,
   order: Extract<ToWorker, { readonly type: 'step' }>,
@@ -23,15 +22,13 @@ export type Counted = (
 
 const realTimeout = globalThis.setTimeout;
 
-/** Its load is ordered. */
 interface BegunRun {
   readonly crew: Crew;
   readonly run: Run;
-  /** How each agent ends. */
   readonly working: readonly Promise<AgentEnding>[];
 }
 
-/** A run on agents, each with its workers: only what these count is made up, and the time. */
+/** A run on agents of which only the counts and the time are made up. */
 export class RunOnAgents {
   readonly id = 'virtual';
   readonly scenario: Scenario;
@@ -45,7 +42,6 @@ export class RunOnAgents {
     this.scenario = parseScenario(text).scenario!;
   }
 
-  /** To its end, on so many agents. */
   async summary(agents: number): Promise<RunSummary> {
     const { crew, run, working } = await this.begin(agents);
     const ended = async (): Promise<RunSummary> => {
@@ -57,13 +53,12 @@ export class RunOnAgents {
     return this.time.until(ended(), 24 * 3_600_000);
   }
 
-  /** @param lead the link of who leads it */
   async begin(agents: number, lead = this.bus.link()): Promise<BegunRun> {
     const state = { isOver: false };
     const over = (): void => void (state.isOver = true);
     const beginning = this.start(agents, lead);
     beginning.then(over, over);
-    // Files are read meanwhile, to which this time is none.
+    // Files are read meanwhile, which takes none of this time.
     while (!state.isOver) {
       await new Promise((resolve) => realTimeout(resolve, 1));
       await this.time.to(this.time.nowMs + 20);
@@ -143,7 +138,6 @@ export class RunOnAgents {
             else if (order.type === 'close') say(() => ({ type: 'closed' }));
             else if (order.type === 'step') {
               const { warmupMs, measureMs } = order.step ?? plan.steps[order.index - 1]!;
-              // The order comes a second before it is due.
               setTimeout(
                 () => {
                   for (const worker of alive)

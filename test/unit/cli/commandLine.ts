@@ -5,7 +5,6 @@ import { runProgram, type CommandDeps } from '../../../src/cli/program';
 import { fakeDeps, type Calls } from './fakeDeps';
 import { fakeIo, type FakeOptions, type FakeIo } from './fakeIo';
 
-/** A folder for one test, and command lines in it. */
 export interface CommandLine {
   readonly folder: string;
   file(name: string, content: string | Uint8Array): Promise<string>;

@@ -26,7 +26,6 @@ const problem = (change: Partial<Problem>): Problem => ({
   ...change,
 });
 
-/** Parts of the capacity model in place of the usual ones. */
 const withModel = (model: Partial<CapacityModel>) => ({
   capacity: () => Promise.resolve({ ...sampleModel, ...model }),
 });

@@ -15,10 +15,8 @@ import {
   sampleSummary,
 } from '../results/sampleResult';
 
-/** A run that plays some snapshots and ends, or goes on until it is stopped. */
 export function fakeRun(options: {
   readonly snapshots?: readonly Snapshot[];
-  /** Absent: the run goes on until it is stopped. */
   readonly summary?: RunSummary;
   readonly onStop?: (reason: StopReason, times: number) => void;
 }): Run {
@@ -33,7 +31,6 @@ export function fakeRun(options: {
       snapshots.fire(snapshot);
     }
     if (options.summary) {
-      // The last sample of every run that ends.
       if (!options.snapshots) snapshots.fire(sampleSnapshot(200, undefined, { phase: 'closing' }));
       finish(options.summary);
     }
@@ -55,7 +52,6 @@ export interface Calls {
   targetsOpen: number;
 }
 
-/** Dependencies that answer with the sample run; `calls` says what was asked of them. */
 export function fakeDeps(change: Partial<CommandDeps> = {}): CommandDeps & { calls: Calls } {
   const calls: Calls = { overrides: [], runs: [], targetsOpen: 0 };
   return {

@@ -1,7 +1,6 @@
 import type { EndingSignal } from '../../../src/cli/exitCode';
 import type { Output, ProcessIo } from '../../../src/cli/io';
 
-/** A process that remembers what was written and can be sent signals. */
 export interface FakeIo extends ProcessIo {
   /** What was written so far, escape characters as ␛. */
   readonly out: () => string;
@@ -17,7 +16,6 @@ export interface FakeOptions {
   readonly rows?: number;
   readonly env?: ProcessIo['env'];
   readonly cwd?: string;
-  /** What stands on standard input. */
   readonly input?: string;
   /** Answer to every question; absent: nobody can be asked. */
   readonly answer?: string;

@@ -7,7 +7,6 @@ import { parseScenario } from '../../../src/scenario/parseScenario';
 import { MadeRecording } from '../record/analyse/madeRecording';
 import { commandLine, type CommandLine } from './commandLine';
 
-/** Two clients that ask for numbers, in turn and without end. */
 function polls(): MadeRecording {
   const made = new MadeRecording();
   for (const client of [1, 2]) made.at(client).open(client, { token: true });

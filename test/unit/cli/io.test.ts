@@ -14,7 +14,6 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** All that the process has written meanwhile. */
 async function printedBy(work: () => Promise<unknown>): Promise<string> {
   let printed = '';
   const streams = [process.stdout, process.stderr].map((stream) => ({

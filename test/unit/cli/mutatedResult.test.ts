@@ -52,7 +52,6 @@ function changed(value: unknown, [name, ...rest]: Path, to: unknown): unknown {
   const copy = (
     Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }
   ) as Record<string | number, unknown>;
-  // JSON leaves out what is undefined.
   copy[name] = changed(copy[name], rest, to);
   return copy;
 }
@@ -158,7 +157,6 @@ describe('a result with a strange value', () => {
           assert.equal(seen.out(), '');
           return;
         }
-        // Beside itself as it was, and as it is.
         for (const other of [file, await line.file('whole.json', JSON.stringify(result))]) {
           const seen = fakeIo({ cwd: line.folder });
           const code = await runProgram(['compare', other, file, '--json'], seen, deps);

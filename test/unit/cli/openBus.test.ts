@@ -5,7 +5,6 @@ import { Emitter } from '../../../src/base/async';
 import { SignalError, type EndingSignal } from '../../../src/cli/exitCode';
 import { describeBus, openBus } from '../../../src/cli/openBus';
 
-/** A port that refuses after a while, and how often it was asked. */
 async function brokenBus() {
   let asked = 0;
   const server = createServer((socket) => {

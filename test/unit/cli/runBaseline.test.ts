@@ -14,7 +14,6 @@ import { fakeRun } from './fakeDeps';
 
 const made = new Map<string, StepSummary>();
 
-/** The same for the same, as it takes long to make. */
 function step(seed: number, factor = 1, seconds = 60): StepSummary {
   const key = [seed, factor, seconds].join();
   const process = { perSecond: 100, correlation: 0.3, wandering: 0.05, factor };
@@ -43,7 +42,6 @@ describe('run --baseline', () => {
     return path.join('.signalr-bench', id);
   }
 
-  /** A run that measures this step. */
   const run = (measured: StepSummary, ...args: readonly string[]) =>
     at.run(['run', path.join(at.folder, 'chat.yaml'), ...args], {
       deps: { startRun: () => fakeRun({ summary: sampleSummary({ steps: [measured] }) }) },
@@ -82,7 +80,6 @@ describe('run --baseline', () => {
       err,
       /^note: baseline: 2026-11-19T09-00-00-chat, started 2026-11-21 [\d:]+ UTC\.$/m,
     );
-    // Directly below the verdict.
     assert.match(out, /✓ passed[^\n]*\n(?: +[^\n]*\n)*baseline/);
     assert.ok(out.split('\n').every((line) => line.length <= 80));
     const result = await newest();
@@ -278,7 +275,6 @@ describe('run --baseline', () => {
     await at.run(['baseline', place]);
     const others = await stored('2026-11-20T09-00-00-chat', [{ ...step(1), senders: 50 }]);
     const brief = await stored('2026-11-20T10-00-00-chat', [step(1, 1, 5)]);
-    // Newer ones that cannot be compared are not taken.
     const { code } = await run(step(3), '--baseline', 'last');
     assert.equal(code, 0);
     assert.equal((await newest()).baseline?.a.id, usual);

@@ -3,13 +3,13 @@ import { runProgram, type CommandDeps } from '../../../src/cli/program';
 import { commandLine, type CommandLine } from './commandLine';
 import { fakeDeps } from './fakeDeps';
 import { fakeIo } from './fakeIo';
+import { ProblemLines, type ProblemLine } from '../../../src/cli/commands/serveCommand';
 
 describe('serve', () => {
   let at: CommandLine;
   beforeEach(async () => (at = await commandLine()));
   afterEach(() => at.dispose());
 
-  /** Serves until a signal comes. */
   async function served(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const process = fakeIo({ env });
     const events: unknown[] = [];
@@ -132,5 +132,31 @@ describe('serve', () => {
       assert.equal(byHand.code, 2);
       assert.match(byHand.err, /An (?:app server|upstream handler) is started by a run, not by/);
     }
+  });
+});
+
+describe('problem lines', () => {
+  it('report the same sentence once with its count, and of a flood of others only the first twenty', () => {
+    const lines: ProblemLine[] = [];
+    const problems = new ProblemLines((line) => lines.push(line));
+    for (let index = 0; index < 300; index++) problems.report('the same');
+    for (let index = 0; index < 100; index++) problems.report(`another ${index}`);
+    assert.equal(lines.length, 0);
+    problems.flush();
+    assert.deepEqual(lines[0], { problem: 'the same', count: 300 });
+    assert.equal(lines.length, 20);
+    assert.equal(
+      lines.reduce((sum, { count }) => sum + count, 0),
+      400,
+    );
+    problems.flush();
+    assert.equal(lines.length, 20);
+  });
+
+  it('are reported a moment later by themselves', async () => {
+    const line = await new Promise<ProblemLine>((resolve) => {
+      new ProblemLines(resolve).report('soon');
+    });
+    assert.deepEqual(line, { problem: 'soon', count: 1 });
   });
 });

@@ -102,7 +102,6 @@ describe('at a shell', () => {
     for (const row of out.split('\n')) assert.ok(row.length <= 80, row);
     for (const { name, type } of listedKeys()) {
       if (['section', 'entries', 'parameters', 'texts'].includes(type)) continue;
-      // Which keys a step has depends on what it does.
       if (name.includes('.steps.0.')) continue;
       // Keys of entries of a list are set where there is one.
       const load = name.startsWith('scenario.')

@@ -37,7 +37,6 @@ describe('files of a run on several machines', () => {
       ...['say.json', 'users.csv', 'rows.csv'],
       ...['ca.pem', 'cert.pem', 'key.pem'],
     ]);
-    // One that only the target knows of, as a certificate for signing in.
     const found = secretFiles([...read, 'sign-in.pem'], filled, scenario!);
     assert.deepEqual(found, ['users.csv', 'rows.csv', 'cert.pem', 'key.pem', 'sign-in.pem']);
   });

@@ -123,7 +123,6 @@ describe('the dialect of a run', () => {
       withHubDialect(groups, target, lacking('SendToGroup', 'GroupBroadcast', 'JoinGroup')),
       /has no methods SendToGroup, JoinGroup\./,
     );
-    // It has all that the other dialect needs.
     assert.equal((await withHubDialect(groups, target, lacking('SendToGroup'))).dialect, 'measure');
     assert.deepEqual(wanted, [
       ['Echo'],

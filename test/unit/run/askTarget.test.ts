@@ -18,7 +18,6 @@ const target: OpenTarget = {
 const plan = planOf({ dialect: 'auto', parameters: { messageSize: 100, sendingInterval: 100 } });
 const yes = (): Promise<boolean> => Promise.resolve(true);
 
-/** Questions that note what is asked, and are answered by hand. */
 function asking(answers: { readonly hosts?: readonly string[] } = {}) {
   const asked: string[] = [];
   const endpoints: Endpoint[] = [];
@@ -45,7 +44,7 @@ function asking(answers: { readonly hosts?: readonly string[] } = {}) {
 
 describe('asking a target before a run', () => {
   it('asks all at once, within the same time, and stays on this machine', async () => {
-    // Neither question is answered before both are asked.
+    // Both are asked before one is answered.
     const { asked, endpoints, questions } = asking();
     const got = await askTarget(target, plan, yes, questions);
     assert.deepEqual(asked.sort(), ['dialect 10000', 'redirect 10000']);

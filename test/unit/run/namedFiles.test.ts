@@ -59,7 +59,7 @@ describe('NamedFiles', () => {
     utimesSync(rows, 1, 1);
     assert.equal(await files.look(parsed, folder), true);
     assert.equal(shown(files).length, 1);
-    // What is written as a problem already is not looked into.
+    // A scenario with problems is not looked into.
     await files.look(parseScenario(text.replace('echo', 'ecko')), folder);
     assert.deepEqual(shown(files), []);
   });

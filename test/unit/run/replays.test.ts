@@ -42,7 +42,6 @@ describe('replays', () => {
     const scenario = scenarioOf(text);
     const { connections, baseSending, singleStepDurationMs, warmupMs } = scenario;
     assert.deepEqual([connections, baseSending, warmupMs], [100, 100, 0]);
-    // 4.1 s at twice the speed, and the spread.
     assert.equal(singleStepDurationMs, 4551);
     assert.equal(scenario.accessToken, '${secret:chat}');
     assert.deepEqual(scenario.headers, { 'x-api-key': '${secret:chat-x-api-key}' });

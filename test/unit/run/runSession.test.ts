@@ -20,7 +20,6 @@ import {
   sampleSummary,
 } from '../results/sampleResult';
 
-/** The way of a run without any shell. */
 describe('a session', () => {
   let folder: string;
   let said: string[];
@@ -143,7 +142,6 @@ describe('a session', () => {
     const { result, folder: where } = await session.finished;
     assert.deepEqual(order, ['end', 'stack', 'result, 1 open']);
     assert.equal(open(), 0);
-    // Its times are those that its folder is named by.
     assert.equal(result.startedAt, '2026-11-21T14:02:11.000Z');
     assert.equal(where, path.join(folder, result.id));
     assert.deepEqual(readdirSync(where).sort(), ['result.json', 'samples.jsonl', 'scenario.yaml']);

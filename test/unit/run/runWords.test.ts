@@ -118,7 +118,6 @@ function scenarioOf(name: string, parameters: string, config = ''): Scenario {
 
 const calls = `[{ call: Join, arguments: ['{group}'], group: join }, { repeat: 5, steps: [{ call: Send, arguments: ['{group}', '{text:4KB}'], reply: callback, callback: Posted, receivers: group }] }, { call: History, arguments: ['{text:8KB}'], reply: none }]`;
 
-/** Messages of at least 1 KB, as smaller ones count for more in the estimate. */
 const loads: readonly [what: string, scenario: () => Scenario][] = [
   ['echo', () => scenarioOf('echo', 'messageSize: 3KB')],
   ['broadcast', () => scenarioOf('broadcast', 'sendingInterval: 10s')],
@@ -186,7 +185,6 @@ describe('the numbers that are asked about before a run', () => {
 
   it('say MB as the estimate does', () => {
     const scenario = scenarioOf('sendToGroup', 'groupCount: 20, messageSize: 2KB');
-    // 200 in and 2,000 out of 2,048 bytes.
     assert.match(formatLoadNumbers(loadNumbers(scenario)), /2,000 msg\/s out \(4\.4 MB\/s\)/);
     const found = scenarioEstimate(scenario);
     assert.ok('estimate' in found);

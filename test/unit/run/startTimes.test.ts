@@ -6,7 +6,6 @@ import { resultFolderName } from '../../../src/results/resultFolder';
 const noon = Date.parse('2026-11-21T12:00:00Z');
 const [second, hour] = [1000, 3_600_000];
 
-/** Starts of runs, in milliseconds after noon, when the clock says so. */
 function starts(...clock: number[]): number[] {
   const readings = clock.map((ms) => new Date(noon + ms));
   const next = startTimes(() => readings.shift()!);

@@ -29,7 +29,6 @@ const places = [
   'identities: { rule: "a-{index}", key: "REFERENCE" }',
 ] as const;
 
-/** What comes of a scenario on an agent: everything of it that a hub or the bus could get. */
 async function opened(
   config: string,
   { env = [], targets = [], hasUsers = true }: Partial<AgentWishes> = {},

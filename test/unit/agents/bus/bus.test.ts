@@ -88,7 +88,7 @@ describe('entries of a log', () => {
     for (const number of [2, 1, 1, 4, 2, 3, 3, 5]) reader.add(number, text(number));
     assert.deepEqual(taken, [1, 2, 3, 4, 5].map(text));
     assert.equal(reader.taken, 5);
-    // Whoever floods it keeps nobody from taking what comes in turn.
+    // A flood keeps nobody from taking the next value.
     for (let number = 20_000; number > 6; number--) reader.add(number, text(number));
     reader.add(6, text(6));
     assert.equal(reader.taken, 6);

@@ -15,7 +15,6 @@ import { VirtualTime } from '../../../fakes/virtualTime';
 import { MemoryBus, MemoryLink } from '../memoryBus';
 import fc from 'fast-check';
 
-/** One exchange with a clock that stands `offsetUs` ahead, over ways of these lengths. */
 const exchange = (sentUs: number, offsetUs: number, thereUs: number, backUs: number) => ({
   sentUs,
   heardUs: sentUs + thereUs + offsetUs,
@@ -34,7 +33,6 @@ describe('where another clock stands', () => {
       { minLength: 1, maxLength: 40 },
     );
     const offset = fc.integer({ min: -1e12, max: 1e12 });
-    // Parts per million, within what time daemons do.
     const drift = fc.integer({ min: -400, max: 400 });
     fc.assert(
       fc.property(ways, offset, drift, (all, offsetUs, ppm) => {
@@ -85,7 +83,6 @@ describe('where another clock stands', () => {
 });
 
 describe('when an agent asks for the time', () => {
-  /** Questions of a burst that each leave this error, and the pause after it. */
   function burst(pace: AskingPace, errorUs: number): { asked: number; pauseMs: number } {
     let asked = 1;
     while (pace.goesOn(asked, errorUs)) asked += 1;
@@ -125,10 +122,8 @@ describe('when an agent asks for the time', () => {
 });
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-/** By how much the clock of the agent is ahead of the reference. */
 const aheadUs = 12_345_000_000;
 
-/** A link on which a question and its answer take their time. */
 class SlowLink extends MemoryLink {
   thereMs = 0.2;
   backMs = 0.2;
@@ -156,9 +151,7 @@ describe(`ReferenceClock (SEED=${seed})`, () => {
   let link: SlowLink;
   let clock: ReferenceClock;
   let jumpUs: number;
-  /** Of the agent's clock, as a part of the time. */
   let drift: number;
-  /** Run time of the agent's threads, and how far it is from that of the reference. */
   let runUs: () => number;
 
   beforeEach(() => {

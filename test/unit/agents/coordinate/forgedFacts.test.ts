@@ -27,7 +27,6 @@ const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const subjects = runSubjects('r1');
 const order = { type: 'run', workersEach: 1, runId: 7 } as unknown as RunOrder;
 
-/** With whatever a sample may have. */
 function wholeSample(worker: number): WorkerSample {
   const latency = countsOf(100, 2000);
   const part = { ...stepSampleOf({ sent: 2, expected: -1, received: 2 }), latency };
@@ -56,7 +55,6 @@ function wholeSample(worker: number): WorkerSample {
   });
 }
 
-/** The second of its agent, after `ready`. */
 const factOf = (epoch: string, worker: number, said: FromWorker, number = 2): string =>
   encodeMessage({ epoch, number, open: 1, cpuUs: 1, said: { worker, fact: said } });
 
@@ -70,7 +68,7 @@ const odd: readonly unknown[] = [
   ...[{ pairs: 'AA==' }, { pairs: 'AgI=' }, { pairs: '!' }],
 ];
 
-/** One place of it, whichever, is another, gone or more than it was. */
+/** Replaces, removes or adds one part at random. */
 function mutated(text: string, random: Random): string {
   const value = JSON.parse(text) as { said: { fact: { sample: object } } };
   const places: [Record<string, unknown>, string][] = [];
@@ -90,7 +88,6 @@ function mutated(text: string, random: Random): string {
   return JSON.stringify(value).replaceAll('1e+300', '1e999');
 }
 
-/** Agents of one worker each, all of them led, and a run that adds up what they report. */
 class Forgery {
   readonly link = new MemoryBus().link();
   readonly taken: number[] = [];

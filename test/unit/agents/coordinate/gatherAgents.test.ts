@@ -18,7 +18,6 @@ const memberOf = (epoch: string, host = epoch): string =>
   encodeMessage({ epoch, host, cores: 1, fileDescriptors: null, localPorts: null });
 
 describe('places of a run', () => {
-  /** Who is there, by what is on the bus; all are alive. */
   async function gathered(
     claims: readonly (readonly [place: string, epoch: string])[],
     more: Partial<Gathering> = {},

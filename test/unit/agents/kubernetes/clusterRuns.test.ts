@@ -14,7 +14,6 @@ import { ExpectedError } from '../../../../src/base/expectedError';
 import { sampleClusterRun } from './sampleClusterRun';
 
 const removal = /^delete job\/signalr-bench-r1 --cascade=foreground --ignore-not-found/;
-/** What it was asked last, beside what there is still and why. */
 const lastOf = ({ asked }: ScriptedKubectl): string =>
   asked.filter((words) => !/^(get|rollout) /.test(words)).at(-1)!;
 const start = (kubectl: ScriptedKubectl, calledOff?: Promise<never>): Promise<RunInCluster> =>
@@ -61,7 +60,7 @@ describe('a run in a cluster', () => {
       const starting = start(kubectl, calledOff);
       await begun;
       callOff(new Error('called off'));
-      // What is being made is waited for: it would come after the removal.
+      // The removal waits for objects that are being made.
       if (phase.startsWith('create')) {
         await new Promise((resolve) => setImmediate(resolve));
         assert.ok(!kubectl.asked.some((words) => removal.test(words)));

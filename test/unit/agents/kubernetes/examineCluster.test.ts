@@ -12,7 +12,6 @@ interface Cluster {
   readonly labels?: Readonly<Record<string, string>>;
   readonly nodes?: readonly string[];
   readonly server?: string;
-  /** Fails where words begin with the key. */
   readonly failing?: Readonly<Record<string, ExpectedError>>;
 }
 
@@ -146,7 +145,6 @@ describe('what is looked at before a run in a cluster', () => {
       /^A node of AKS has 1,024 outbound ports .* 1,500 connections would come from each\. .*NAT gateway/,
     );
     assert.deepEqual(await before({ nodes }, { connections: 2000, hosts }), []);
-    // A hub in the cluster, or no AKS.
     assert.deepEqual(await before({ nodes }, { connections: 9000, hosts: ['hub.load'] }), []);
     assert.deepEqual(await before({}, { connections: 9000, hosts }), []);
     // By the name of the server where nodes may not be read.

@@ -184,7 +184,6 @@ describe('what kubectl says', () => {
 /** As an editor has them, which asks for places. */
 const plain: ClusterWords = { namespace: '', context: '', images: '', runs: '' };
 
-/** What every check advises where all is refused. */
 async function advised(words: ClusterWords): Promise<string[]> {
   const kubectl = new ScriptedKubectl((asked, input) => {
     if (asked.startsWith('config')) return '{"contexts":[{"context":{"namespace":"load"}}]}';

@@ -85,7 +85,6 @@ describe('what a run leaves in a cluster', () => {
       jobs.map(({ spec }) => spec?.parallelism),
       [1, 3],
     );
-    // It has done all at once; everything goes with it when the others must have ended.
     assert.equal(owner.spec!.ttlSecondsAfterFinished, 1900 + 600);
     const [lead, agents] = jobs;
     assert.deepEqual([lead!.spec!.backoffLimit, agents!.spec!.backoffLimit], [0, 1000]);

@@ -2,14 +2,11 @@ import { flagWords } from '../../../../src/cli/commands/onKubernetes';
 import type { ClusterAccess, Forwarding } from '../../../../src/agents/kubernetes/kubectl';
 import type { KubeObject } from '../../../../src/agents/kubernetes/manifest';
 
-/** What it answers; what is thrown is what kubectl says. */
 export type Answer = (words: string, input: string) => string | undefined | Promise<string>;
 
-/** Stands for kubectl: answers by a script, and remembers what it was asked. */
 export class ScriptedKubectl implements ClusterAccess {
   readonly words = flagWords;
   readonly asked: string[] = [];
-  /** What it was given with each. */
   readonly inputs: string[] = [];
   readonly made: KubeObject[] = [];
   forwardings = 0;

@@ -48,7 +48,6 @@ describe('a run on hosts', () => {
   });
   afterEach(() => at.dispose());
 
-  // Where nobody listens: whatever comes before the bus is said.
   const onHosts = ['--on', 'hosts', '--agents', '2', '--bus', 'nats://127.0.0.1:1'];
   const run = async (text: string, where: readonly string[] = onHosts): Promise<string> => {
     const file = await at.file('chat.yaml', text);

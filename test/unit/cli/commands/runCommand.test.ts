@@ -422,7 +422,6 @@ describe('run', () => {
   describe('when the folder can no longer be written', () => {
     const results = (): string => path.join(at.folder, '.signalr-bench');
     const name = '2026-11-21T14-02-11-chat-room';
-    /** Runs, and does something to the disk when the load is over. */
     const runThen = (act: () => Promise<void>, ...flags: string[]) =>
       at.run(['run', file, ...flags], {
         deps: {

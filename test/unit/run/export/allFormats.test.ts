@@ -34,7 +34,6 @@ import { searchChart } from '../../../../src/run/export/htmlReport';
 
 const requireHere = createRequire(__filename);
 
-/** It comes without types. */
 const parsePrometheusText = requireHere('parse-prometheus-text-format') as (
   text: string,
 ) => Family[];
@@ -91,7 +90,6 @@ function casesIn(xml: string): { suite: string; name: string; outcome: string }[
 const shareOfStep = ({ histogram }: StepSummary, share: number): number =>
   decodeHistogram(histogram).valueAtShare(share);
 
-/** Names of a result file may be any. */
 const named = (errors: Readonly<Record<string, number>>): ErrorCounts => errors;
 
 interface Family {
@@ -262,7 +260,6 @@ describe('all formats of a search', () => {
     }
     const svgOf = (of: SearchSummary): string => searchChart(of, sampleScenario.slo)!.svg;
     assert.equal(svgOf(search), svgOf(once));
-    // Bars have one scale with the numbers beside them.
     const bars = (of: SearchSummary): string[] =>
       searchLines(of).flatMap(({ text }) => /[█░]+(?= {2})/.exec(text) ?? []);
     assert.deepEqual(bars(search), bars(once));
@@ -485,7 +482,6 @@ describe('bad results in every format', () => {
         assert.doesNotMatch(text, /(?<!\\)<(script|img)/, name);
       assert.doesNotMatch(text, /^[=+@]/m, name);
     }
-    // Made from the histograms alone.
     await assert.rejects(inFormat(hostile(), 'counters'), /histogram in the result cannot be read/);
   });
 

@@ -31,7 +31,6 @@ import {
 
 const times = (us: number) => ({ p50: us, p90: us, p95: us, p99: us, max: us });
 
-/** Everything that a result can know of its connections, and of moves in and out of groups. */
 function connectionsResult(): Result {
   const histogram = new LatencyHistogram();
   histogram.record(2000);
@@ -91,7 +90,6 @@ function notedResult(): Result {
   return sampleResult({ steps, errors: { timeout: 3, refused: 12 }, errorExamples });
 }
 
-/** Its only step was disturbed by something else on this machine. */
 function starvedResult(): Result {
   const step = sampleStep(1);
   const lateness = { slipMaxUs: 310_000, readGapMaxUs: 900 };

@@ -48,7 +48,6 @@ describe('what was seen of the server in what is shown', () => {
           .trim()
           .split(/\s+/)[1],
     );
-    // From second 20 of the run on.
     assert.deepEqual(values, [...Array<string>(40).fill('40'), ...Array<string>(40).fill('65')]);
   });
 

@@ -10,7 +10,6 @@ import {
   sampleStep,
 } from '../../results/sampleResult';
 
-/** Latencies of a step: most are fast, one in fifty takes ten times as long. */
 function latencies(index: number): LatencyHistogram {
   const histogram = new LatencyHistogram();
   for (let each = 0; each < 20_000; each++)
@@ -18,7 +17,6 @@ function latencies(index: number): LatencyHistogram {
   return histogram;
 }
 
-/** A step whose summaries are those of a real histogram. */
 export function recordedStep(index: number): StepSummary {
   const histogram = latencies(index);
   const step = sampleStep(index);
@@ -29,7 +27,6 @@ export function recordedStep(index: number): StepSummary {
     latencyUs: histogram.summary(),
     sendLatencyUs: histogram.summary(),
     histogram: histogram.encode(),
-    // A broadcast: messages have more than one receiver.
     ...(index === 3 && { timeToAllUs: histogram.summary(), timeToAllMissed: 2 }),
   };
   const latencyAtShareUs = (share: number): number => histogram.valueAtShare(share);

@@ -54,7 +54,6 @@ describe('sessions in what is exported', () => {
       ...[['session 2, GetHistory', ''], never],
     ];
     assert.deepEqual(casesOf({ status: 'pass', reasons: [] }), passed);
-    // What has nothing to do with calls makes none of them fail.
     assert.deepEqual(casesOf(failed({ metric: 'rate' })), passed);
     const busy = '; for example: history is busy';
     const with2 = (first: string, second: string): string[][] =>

@@ -60,7 +60,6 @@ describe('summaryMarkdown', () => {
         const line = escapeMarkdown(texts.join(''));
         const shown = line.replace(/\\\\|&(?:amp|#36);/g, '').replaceAll('&#8203;', '\u200b');
         assert.doesNotMatch(shown, alive, line);
-        // References to characters are ours alone.
         assert.doesNotMatch(shown, /&/, line);
       }),
     );

@@ -38,7 +38,6 @@ const answer = {
 };
 
 describe('metrics of a service from Azure Monitor', () => {
-  /** A stand-in for Azure, and what it was asked. */
   function stub(status: number, body: object) {
     const asked: { url: string; body: string; authorization: string | undefined }[] = [];
     const httpClient: HttpClient = {

@@ -41,7 +41,6 @@ describe('metrics in the text format of Prometheus', () => {
     assert.deepEqual(series.read(meters(10, 1, 3), 0), {
       ...{ queue: 3, threads: 8, memory: 104_857_600, heap: 3000, connections: 42 },
     });
-    // 1.2 + 0.6 seconds of four processors in two seconds; 0.1 seconds of pauses.
     const { cpu, gcPause, ...others } = series.read(meters(11.2, 1.1, 9), 2000);
     assert.ok(
       Math.abs(cpu! - 0.225) < 1e-9 && Math.abs(gcPause! - 0.05) < 1e-9,
