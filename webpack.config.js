@@ -158,6 +158,7 @@ const optional = parts('optional', {
   '../../targets/entra/credential.js': 'credential',
   '../agents/bus/natsBus.js': 'bus',
   './identities/openRows.js': 'rows',
+  '../targets/identities/openRows.js': 'rows',
 });
 const optionalLead = parts('optionalLead', {
   './observe/openObserver.js': 'observer',

@@ -20,3 +20,10 @@ export function groupBy<Key, Value>(
   for (const value of values) getOrCreate(groups, keyOf(value), () => []).push(value);
   return groups;
 }
+
+/** The most frequent first. */
+export function mostFrequent<T>(values: readonly T[]): T[] {
+  const counts = new Map<T, number>();
+  for (const value of values) addCount(counts, value);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
+}

@@ -1,17 +1,16 @@
-/** What a scenario's `config` takes from how the clients of a recording came. */
-import { addCount } from '../base/collect';
+/** Keys of `config` that follow from how the recorded clients connected. */
+import { mostFrequent } from '../base/collect';
 import { findSubprotocol } from '../wire/webpubsub/pubSubMessage';
-import { ownHeaders } from './ownHeaders';
+import { ownHeaders } from './recording';
 import type { OpenEvent, RecordingHeader } from './recording';
-import { CommentedMap, CommentedValue } from './writtenKeys';
+import { CommentedMap, CommentedValue } from './yamlText';
 
-/** The hub that was recorded, without a query; of several hubs that of most clients. */
+/** Without query; of several hubs that of most clients. */
 export function recordedTarget(recorded: string, opens: readonly OpenEvent[]): string {
   const [path] = mostFrequent(opens.map((open) => open.path));
   try {
     const url = new URL(recorded);
     url.search = '';
-    // A redirected client's path is one of the service, not of the hub that it asked first.
     if (path !== undefined && !path.startsWith('/client')) url.pathname = path;
     return url.href;
   } catch {
@@ -19,7 +18,6 @@ export function recordedTarget(recorded: string, opens: readonly OpenEvent[]): s
   }
 }
 
-/** By which certificates a run trusts what was recorded. */
 export const certificateKeys = ({
   caFile,
   insecureTls,
@@ -28,11 +26,11 @@ export const certificateKeys = ({
   insecureTls: insecureTls && new CommentedValue(true, 'as it was recorded; for test systems only'),
 });
 
-/** Of a recording without one, such as a file that is damaged before it. */
+/** The header of a damaged file has no URL. */
 export const missingUrlNote = (recorded: string): string | undefined =>
   URL.canParse(recorded) ? undefined : 'the URL was not found: write that of the hub';
 
-/** References in place of what clients came with and nobody has kept: tokens, cookies, own headers and query parameters. */
+/** References for what a recording does not keep: tokens, cookies, values of own headers and of query parameters. */
 export function secretReferences(
   opens: readonly OpenEvent[],
   target: string,
@@ -79,10 +77,7 @@ export function secretReferences(
 const references = (names: readonly string[], secretOf: (name: string) => string) =>
   Object.fromEntries(names.map((name) => [name, `\${secret:${secretOf(name)}}`]));
 
-/**
- * Where clients of Azure Web PubSub connect, and how they talk.
- * @param inJson of the subprotocols with the same reliability the one in JSON
- */
+/** @param inJson the JSON subprotocol with the same reliability */
 export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Record<string, unknown> {
   const [path = ''] = mostFrequent(opens.map((open) => open.path));
   const [protocol = ''] = mostFrequent(opens.map((open) => open.protocol));
@@ -100,10 +95,7 @@ export function pubSubConfig(opens: readonly OpenEvent[], inJson = false): Recor
   };
 }
 
-/**
- * Which part of the connections does what so many clients did, so that all parts grow with the connections; undefined: the
- * rest of them, where there is one.
- */
+/** Shares that grow with the connections. Undefined: the rest, for the last part. */
 export function connectionShares(
   parts: readonly number[],
   all: number,
@@ -114,17 +106,10 @@ export function connectionShares(
   );
 }
 
-/** Four digits, rounded down: shares must not be more than the whole. */
+/** Four digits, rounded down: the sum must not exceed the whole. */
 function percentOf(share: number): number {
   const digits = 3 - Math.floor(Math.log10(share * 100));
   return Math.floor(share * 100 * 10 ** digits + 1e-6) / 10 ** digits;
-}
-
-/** The most frequent first. */
-export function mostFrequent<T>(values: readonly T[]): T[] {
-  const counts = new Map<T, number>();
-  for (const value of values) addCount(counts, value);
-  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
 }
 
 function secretNameOf(target: string): string {
@@ -132,7 +117,6 @@ function secretNameOf(target: string): string {
   return (names.at(-1) ?? 'hub').replaceAll('_', '-').toLowerCase();
 }
 
-/** Query parameters of the protocol. */
 const protocolQuery =
   /^(?:id|access_token|negotiateVersion|connectionToken|transport|hub|useStatefulReconnect|asrs[._].*|_|clientId)$/i;
 

@@ -16,37 +16,30 @@ import {
   type Recording,
 } from './recording';
 
-/** Somebody who speaks in a recording. Times are microseconds since it began. */
+/** One client of a recording. Times are microseconds. */
 export interface RecordedConversation<Call = never> {
   readonly open: OpenEvent;
-  /** Of the last event. */
   lastUs: number;
-  /** Absent when it was there at the end. */
   closedUs?: number;
-  /** Calls that may still be answered, by their ids. */
   readonly unanswered: Map<string, Call>;
 }
 
-/** Gets what clients and their hub say to each other, in its order. */
 export interface RecordingListener<Client extends RecordedConversation<Call>, Call = never> {
-  /** What is not read, and how often it was seen. */
+  /** What was not read, and how often. */
   readonly leftOut: Map<string, number>;
-  /** Nothing more is wanted. */
   readonly isFull?: boolean;
-  /** Undefined for a client that is left out. */
   opened(open: OpenEvent): Client | undefined;
-  /** Any message but those that keep a connection going. */
+  /** Any hub message but pings. */
   counted?(bytes: number): void;
-  /** Undefined for a call that is left out, its answer as well. */
+  /** Undefined: the call and its answer are left out. */
   called?(client: Client, call: Invocation | StreamInvocation, atUs: number): Call | undefined;
-  /** @param call undefined when it is over, or was left out */
+  /** @param call undefined when it has ended, or was left out */
   cancelled?(client: Client, call: Call | undefined, atUs: number): void;
-  /** An item of a stream of the client, its end, or an answer to the hub. */
+  /** An item or the end of a client's stream, or an answer to the hub. */
   wentUp?(client: Client, message: StreamItem | Completion, atUs: number): void;
   heard?(client: Client, callback: Invocation, atUs: number): void;
   itemCame?(client: Client, call: Call, item: StreamItem, atUs: number): void;
   answered?(client: Client, call: Call, answer: Completion, atUs: number): void;
-  /** Of Azure Web PubSub. */
   message?(client: Client, direction: Direction, message: RecordedPubSub, atUs: number): void;
   notUnderstood?(client: Client, event: RawEvent): void;
 }
@@ -57,7 +50,6 @@ export const newConversation = <Call = never>(open: OpenEvent): RecordedConversa
   unanswered: new Map(),
 });
 
-/** Reads a recording once. */
 export async function readConversations<Client extends RecordedConversation<Call>, Call = never>(
   { header, events }: Recording,
   listener: RecordingListener<Client, Call>,

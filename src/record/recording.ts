@@ -1,7 +1,6 @@
 /**
- * What a recording holds: one event a line, in JSON, in the order of its times. The first line says what was
- * recorded. No line has a token, a cookie, or the value of a header or a query parameter; the arguments of
- * messages are kept as they were.
+ * The file format: one JSON event a line, in the order of time, after a header. Arguments of messages are kept as they were;
+ * tokens, cookies and the values of headers and query parameters are never in it.
  */
 import { ExpectedError } from '../base/expectedError';
 import type { HubMessage } from '../wire/message/hubMessage';
@@ -9,21 +8,18 @@ import { parseObject, type JsonObject } from '../wire/message/jsonScan';
 import type { DataType, WireId } from '../wire/webpubsub/pubSubMessage';
 
 export const recordingSchema = 'signalr-bench-recording/1';
-/** Ends the names of files with recordings. */
 export const recordingExtension = '.recording.jsonl';
 
 export type RecordedKind = 'signalr' | 'webpubsub';
 
-/** The first line. */
 export interface RecordingHeader {
   readonly schema: typeof recordingSchema;
-  /** URL that was recorded, without user, and of its query the names alone. */
+  /** Without user; of the query only the names. */
   readonly target: string;
-  /** ISO 8601; the times of events count from here. */
+  /** ISO 8601; times of events count from here. */
   readonly startedAt: string;
-  /** What the first client spoke. */
   readonly kind: RecordedKind;
-  /** By which certificates its servers were trusted, where not by those of this machine. */
+  /** Certificates that were trusted besides those of the machine. */
   readonly caFile?: string;
   readonly insecureTls?: true;
 }
@@ -32,64 +28,58 @@ const transports = ['WebSockets', 'ServerSentEvents', 'LongPolling'] as const;
 export type RecordedTransport = (typeof transports)[number];
 
 interface EventBase {
-  /** Microseconds since the recording began; never less than that of the line before. */
+  /** Microseconds since `startedAt`, never falling. */
   readonly t: number;
-  /** Number of the client, from 1 in the order in which they came. */
   readonly client: number;
 }
 
-/** A client is there: its handshake is over, or what it says has no handshake. */
+/** After the handshake, where there is one. */
 export interface OpenEvent extends EventBase {
   readonly ev: 'open';
   readonly transport: RecordedTransport;
   /**
-   * Hub protocol (`json`, `messagepack`), or subprotocol of Web PubSub (`json.webpubsub.azure.v1`, …), or
-   * `none` for a web socket without one. `unknown` when the client left before it said what it speaks.
+   * Hub protocol, or subprotocol of Web PubSub (`json.webpubsub.azure.v1`). `none`: a plain web socket; `unknown`: the client
+   * left before its handshake.
    */
   readonly protocol: string;
-  /** Path of the hub's URL. */
   readonly path: string;
-  /** Names of the parameters in the URL. */
   readonly query: readonly string[];
-  /** Names of headers that the application sends of its own, in small letters. */
+  /** Names of headers of the application, in lower case. */
   readonly headers?: readonly string[];
-  /** Whether it came with an access token, and with cookies. */
   readonly token?: boolean;
   readonly cookies?: boolean;
-  /** Which of the different tokens of the recording it was, from 1; absent where nobody counted them. */
+  /** Which of the different tokens, from 1; absent where they were not counted. */
   readonly tokenNumber?: number;
 }
 
 export interface CloseEvent extends EventBase {
   readonly ev: 'close';
-  /** Close code of the web socket, if there was one. */
   readonly code?: number;
-  /** Why, in the words of the server; absent when it did not say. */
   readonly reason?: string;
 }
 
-/** `out` is what the client sent to the server, `in` what the server sent to the client. */
+/** `out`: from client to server. */
 export type Direction = 'out' | 'in';
 
 /**
- * What was said. Values that JSON has no form for are objects with one member: `$bytes` (base64), `$integer`
- * (digits of a number above 2^53), `$float` (`NaN`, `Infinity`, `-Infinity`), `$extension` (type and base64).
+ * Values without a JSON form are objects with one member: `$bytes` (base64), `$integer` (digits above 2^53), `$float` (`NaN`,
+ * `Infinity`, `-Infinity`), `$extension` (type and base64).
  */
 export interface MessageEvent extends EventBase {
   readonly ev: Direction;
   readonly m: RecordedMessage;
-  /** Of the message in its protocol, with what marks its end or its length; without frames of the transport. */
+  /** With its separator or length prefix, without transport frames. */
   readonly bytes: number;
 }
 
-/** What nobody understood, or what was too long to be kept. */
+/** A message that was not understood, or too long to keep. */
 export interface RawEvent extends EventBase {
   readonly ev: Direction;
   readonly raw: number;
   readonly why: string;
 }
 
-/** So many events were left out here, because they could not be written as fast as they came. */
+/** Events left out because the disk was too slow. */
 export interface GapEvent extends EventBase {
   readonly ev: 'gap';
   readonly events: number;
@@ -97,10 +87,10 @@ export interface GapEvent extends EventBase {
 
 export type RecordedEvent = OpenEvent | CloseEvent | MessageEvent | RawEvent | GapEvent;
 
-/** Hub messages have numbers for types, those of Web PubSub have words. */
+/** Hub messages have numeric types, those of Web PubSub have words. */
 export type RecordedMessage = HubMessage | RecordedPubSub;
 
-/** A message of Web PubSub in the members of its JSON subprotocol, whatever it was sent in. */
+/** In the members of the JSON subprotocol, whatever it was sent in. */
 export interface RecordedPubSub {
   readonly type: string;
   readonly group?: string;
@@ -113,7 +103,7 @@ export interface RecordedPubSub {
   readonly error?: { readonly name: string; readonly message: string };
   readonly noEcho?: boolean;
   readonly dataType?: DataType;
-  /** A value for `json`, text for `text`, base64 for the others. */
+  /** A value for `json`, text for `text`, else base64. */
   readonly data?: unknown;
   readonly message?: string;
 }
@@ -121,19 +111,17 @@ export interface RecordedPubSub {
 export const isHubMessage = (message: RecordedMessage): message is HubMessage =>
   typeof message.type === 'number';
 
-/** A recording, from a file or made up. */
 export interface Recording {
   readonly header: RecordingHeader;
   readonly events: AsyncIterable<RecordedEvent> | Iterable<RecordedEvent>;
 }
 
-/** A recording from a file, one of another program too. */
+/** From a recording, a HAR file or a log. */
 export interface OpenedRecording extends Recording {
-  /** What was left out, as sentences; known once all events were read. */
+  /** Sentences about what was left out; complete once all events are read. */
   readonly notes: () => readonly string[];
 }
 
-/** The file is none, or is damaged. */
 export function invalidRecording(problem: string, cause?: unknown): ExpectedError {
   return new ExpectedError('recording-invalid', problem, { cause });
 }
@@ -143,7 +131,7 @@ const isCount = (value: unknown): value is number =>
 const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
-/** The first line. @throws ExpectedError `recording-invalid` */
+/** @throws ExpectedError `recording-invalid` */
 export function parseHeader(line: string, file: string): RecordingHeader {
   const fields = parseObject(line);
   if (!isText(fields?.['schema']) || !fields['schema'].startsWith('signalr-bench-recording/'))
@@ -167,7 +155,6 @@ export function parseHeader(line: string, file: string): RecordingHeader {
   };
 }
 
-/** An event in its line; undefined when the line is none. */
 export function parseEvent(line: string): RecordedEvent | undefined {
   const fields = parseObject(line);
   if (fields === undefined || !isCount(fields['t']) || !isCount(fields['client'])) return undefined;
@@ -198,7 +185,7 @@ function hasMembers(fields: JsonObject): boolean {
   }
 }
 
-/** A message is believed as far as its readers rely on it: calls have a target and arguments, answers an id. */
+/** Checks what readers rely on: calls have a target and arguments, answers an id. */
 function isMessage(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { type, target, arguments: values, invocationId } = value as JsonObject;
@@ -210,3 +197,15 @@ function isMessage(value: unknown): boolean {
     (!isCall || (isText(target) && Array.isArray(values))) && (!needsId || isText(invocationId))
   );
 }
+
+export const mostOwnHeaders = 10;
+
+const usual =
+  /^(?::.*|accept(?:-.*)?|authorization|baggage|cache-control|connection|content-.*|cookie2?|date|device-memory|dnt|dpr|downlink|ect|expect|forwarded|host|if-.*|keep-alive|origin|pragma|priority|proxy-.*|purpose|range|referer|request-id|rtt|save-data|sec-.*|te|trace(?:parent|state)|trailer|transfer-encoding|upgrade(?:-insecure-requests)?|user-agent|via|viewport-width|width|x-(?:client-data|correlation-id|forwarded-.*|ms-client-request-id|real-ip|request-id|requested-with|signalr-(?:bench.*|user-agent)))$/i;
+const headerName = /^[a-z][\w-]{0,59}$/i;
+
+/** Headers of the application among these, in lower case. */
+export const ownHeaders = (names: readonly string[]): string[] =>
+  [...new Set(names.map((name) => name.toLowerCase()))]
+    .filter((name) => headerName.test(name) && !usual.test(name))
+    .slice(0, mostOwnHeaders);

@@ -17,26 +17,23 @@ import {
   type RecordingHeader,
 } from './recording';
 
-/** What waits for the disk at most; an event beyond it is left out and counted. */
+/** Bytes that may wait for the disk; further events are dropped and counted. */
 const maximumWaitingBytes = 16 * 1024 * 1024;
-/** Lines are written together that come within so long, or once they are so many bytes: each write has its price. */
+/** Lines of this time, or of this many bytes, are written together: each write costs. */
 const gatherMs = 250;
 const gatheredBytes = 256 * 1024;
-/** Longest line that is read: a message of 1 MB with each of its bytes escaped, and what stands around it. */
+/** A message of 1 MB with each byte escaped, and its event. */
 const maximumLineBytes = 8 * 1024 * 1024;
 
 /**
- * Streams events to disk behind the traffic: nobody waits for it, and what cannot be written in time is left
- * out, with its number in the file.
+ * Writes events without holding up the traffic. Events that the disk is too slow for are dropped; their number is in the file.
  */
 export class RecordingWriter {
-  /** Events that were left out. */
   dropped = 0;
   private unnamedGap = 0;
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | undefined;
 
-  /** @param maximumBytes what waits for the disk at most */
   constructor(
     private readonly file: Writable,
     header: RecordingHeader,
@@ -46,7 +43,6 @@ export class RecordingWriter {
     this.write(header);
   }
 
-  /** @returns whether there was room for the event */
   add(event: RecordedEvent): boolean {
     if (this.failure !== undefined || this.file.writableLength > this.maximumBytes) {
       this.dropped += 1;
@@ -60,7 +56,7 @@ export class RecordingWriter {
     return true;
   }
 
-  /** Ends the file. @throws ExpectedError `recording-not-written` when the disk refused some of it */
+  /** @throws ExpectedError `recording-not-written` */
   async close(): Promise<void> {
     this.flush();
     await closeFile(this.file).catch((error: unknown) => (this.failure ??= error as Error));
@@ -88,14 +84,13 @@ export class RecordingWriter {
   }
 }
 
-/** Settles when all is written. */
 export async function closeFile(file: Writable): Promise<void> {
   file.end();
   await finished(file);
 }
 
 /**
- * A file that only its owner may read: the arguments of messages are in it.
+ * Readable by its owner alone: it has the arguments of messages.
  * @throws ExpectedError `recording-exists`, `recording-not-written`
  */
 export async function createRecordingFile(file: string): Promise<Writable> {
@@ -119,15 +114,14 @@ export async function createRecordingFile(file: string): Promise<Writable> {
 }
 
 /**
- * Reads a recording event by event, once. Its first line is read at once.
- * What is damaged is left out, and said.
+ * Reads the header at once and the events once, as they are asked for; damaged lines are left out and noted.
  * @throws ExpectedError `recording-invalid`
  */
 export async function openRecording(file: string): Promise<OpenedRecording> {
   return readRecording(createReadStream(file, { highWaterMark }), file);
 }
 
-/** One that a scenario names. @throws as {@link openRecording} and `openInFolder` */
+/** For files that scenarios name. @throws as {@link openRecording} and `openInFolder` */
 export function openNamedRecording(folder: string, name: string): Promise<OpenedRecording> {
   async function* chunks(): AsyncGenerator<Buffer> {
     const handle = await openInFolder(folder, name);
@@ -138,7 +132,6 @@ export function openNamedRecording(folder: string, name: string): Promise<Opened
 
 const highWaterMark = 256 * 1024;
 
-/** @param name what the recording is called in sentences */
 export async function readRecording(
   chunks: AsyncIterable<Buffer>,
   name: string,
@@ -191,7 +184,6 @@ export async function readRecording(
 
 interface Line {
   readonly text: string;
-  /** It ends with a line break. */
   readonly isWhole: boolean;
 }
 
@@ -218,6 +210,6 @@ async function* linesOf(chunks: AsyncIterable<Buffer>, name: string): AsyncGener
         `${name} has a line of more than ${maximumLineBytes / 1024 / 1024} MB.`,
       );
   }
-  // The end of a text may be cut inside of a character.
+  // The file may end inside a character.
   if (rest.length > 0) yield { text: rest.take().toString('utf8'), isWhole: false };
 }

@@ -10,30 +10,24 @@ import { recordingSchema } from './recording';
 import { closeFile, createRecordingFile, RecordingWriter } from './recordingFile';
 
 export interface RecordingOptions {
-  /** As it was written. */
   readonly target: string;
-  /** 0 takes any free one. */
   readonly port: number;
-  /** Path of the recording; nobody else may have it. */
   readonly file: string;
   readonly replaces: boolean;
   readonly way: SocketSettings & Trust;
   readonly trustAdvice?: string;
   readonly now: () => Date;
-  /** As {@link RecordingProxy} has it, with the same text once until other certificates are trusted. */
+  /** Each text once, until other certificates are trusted. */
   readonly onProblem: (problem: ExpectedError) => void;
 }
 
-/** A recording that goes on. */
 export interface RunningRecording {
-  /** What clients use in place of the target. */
   readonly url: string;
   counts(): RecordedCounts;
-  /** Connections from now on take these certificates, too. */
   trust(trust: Trust): void;
-  /** Events that could not be written as fast as they came. */
+  /** Events that the disk was too slow for. */
   readonly dropped: number;
-  /** Ends the proxy and the file. @returns whether a client was there; without one there is no file */
+  /** @returns whether a client came; otherwise there is no file */
   finish(): Promise<boolean>;
 }
 
@@ -58,7 +52,7 @@ export function parseRecordingTarget(text: string): URL {
   return target;
 }
 
-/** @param file its whole path @throws ExpectedError `ca-file` */
+/** @throws ExpectedError `ca-file` */
 export async function readCaFile(file: string): Promise<Trust> {
   const text = await readFileBounded(file).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
@@ -74,8 +68,7 @@ export async function readCaFile(file: string): Promise<Trust> {
 }
 
 /**
- * Records what clients and the target say to each other, until it is finished. What was recorded until then
- * is in the file whatever happens.
+ * Everything up to a crash is in the file.
  * @throws ExpectedError as {@link RecordingProxy.start} and {@link createRecordingFile}
  */
 export async function startRecording(options: RecordingOptions): Promise<RunningRecording> {
@@ -120,7 +113,7 @@ export async function startRecording(options: RecordingOptions): Promise<Running
     counts: () => proxy.counts(),
     trust: (trust) => {
       trusted = trust;
-      // What is still not known then is asked for again.
+      // Certificates that are still unknown are asked for again.
       said.clear();
       proxy.trust(trust);
     },
@@ -136,7 +129,6 @@ export async function startRecording(options: RecordingOptions): Promise<Running
   };
 }
 
-/** The names of parameters say how the hub is called; what stands behind them may be a key. */
 function shownTarget(target: URL): string {
   const names = [...new Set(target.searchParams.keys())];
   const query = names.map((name) => `${encodeURIComponent(name)}=`).join('&');

@@ -3,28 +3,25 @@ import type { RecordedCounts } from './proxy/recorder';
 import type { Direction } from './recording';
 import type { RunningRecording } from './startRecording';
 
-/** Counts at two times: what has passed between them gives the rates. */
 export interface RecordProgress {
   readonly counts: RecordedCounts;
   readonly before: RecordedCounts | undefined;
-  /** Between them, and since the beginning. */
+  /** `seconds` between the two, `atS` since the start. */
   readonly seconds: number;
   readonly atS: number;
   readonly dropped: number;
 }
 
 export interface RecordWatcher {
-  /** At the beginning, and each second. */
   onProgress(progress: RecordProgress): void;
-  /** All clients have left: once for each time that nobody is there. */
+  /** Once each time that the last client has left. */
   onAllLeft(): void;
 }
 
 const tickMs = 1000;
-/** A page that is loaded anew is away for a moment. */
+/** A page that reloads is away for a moment. */
 const goneMs = 5000;
 
-/** Shows each second what has passed, and notices that the clients are gone. @returns what ends it */
 export function watchRecording(
   recording: Pick<RunningRecording, 'counts' | 'dropped'>,
   watcher: RecordWatcher,
@@ -47,7 +44,6 @@ export function watchRecording(
     }
     goneSinceMs ??= nowMs;
     if (nowMs - goneSinceMs < goneMs) return;
-    // Until a client is there again it is not noticed any more.
     goneSinceMs = Infinity;
     watcher.onAllLeft();
   };
@@ -56,7 +52,6 @@ export function watchRecording(
   return () => clearInterval(timer);
 }
 
-/** A name with how often it was seen, how often a second of late, and the mean size of its messages. */
 export interface TrafficRow {
   readonly name: string;
   readonly seen: string;
@@ -64,7 +59,6 @@ export interface TrafficRow {
   readonly size: string;
 }
 
-/** Those names that are the most frequent, and how many others there are. */
 export function trafficRows(
   { counts, before, seconds }: RecordProgress,
   kind: 'calls' | 'callbacks',
@@ -83,7 +77,7 @@ export function trafficRows(
   return { rows, more: all.length - rows.length };
 }
 
-/** All messages of a direction: `120, 25 KB, 3.1/s`. */
+/** `120, 25 KB, 3.1/s`. */
 export function trafficText(
   { counts: { messages, bytes }, before, seconds }: RecordProgress,
   direction: Direction,

@@ -1,8 +1,7 @@
 import { Document, isCollection, type Node, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
 import { visibleLine, visibleText, visibleYaml } from '../base/text';
-import { CommentedMap, CommentedValue } from './writtenKeys';
 
-/** The text of a scenario file: what clients have sent stands in it as it was, and nothing of it is obeyed. */
+/** The text of a scenario file; values from clients are escaped, never interpreted. */
 export function yamlText(head: readonly string[], keys: CommentedMap): string {
   const document = new Document();
   document.commentBefore = comment(head);
@@ -10,7 +9,7 @@ export function yamlText(head: readonly string[], keys: CommentedMap): string {
   visit(document, {
     Scalar: (_key, node) => {
       const { value } = node;
-      // Only there have escapes a meaning.
+      // Only double quotes can have escapes.
       if (typeof value === 'string' && visibleText(value) !== value)
         node.type = Scalar.QUOTE_DOUBLE;
     },
@@ -49,4 +48,27 @@ function mapOf(document: Document, { keys, above: aboveAll }: CommentedMap): YAM
     map.add(new Pair(key, node));
   }
   return map;
+}
+
+/** A map of a scenario file with a comment above; keys without a value are left out. */
+export class CommentedMap {
+  constructor(
+    readonly keys: Readonly<Record<string, unknown>>,
+    readonly above: readonly string[] = [],
+  ) {}
+}
+
+export class CommentedValue {
+  constructor(
+    readonly value: unknown,
+    readonly beside?: string,
+    readonly above: readonly string[] = [],
+  ) {}
+}
+
+export function secretNamesIn(value: unknown): string[] {
+  if (value instanceof CommentedValue) return secretNamesIn(value.value);
+  if (value instanceof CommentedMap) return Object.values(value.keys).flatMap(secretNamesIn);
+  if (typeof value !== 'string') return [];
+  return [...value.matchAll(/\$\{secret:([^}]+)\}/g)].map(([, name]) => name!);
 }

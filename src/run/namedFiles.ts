@@ -5,7 +5,9 @@ import type { ParsedScenario } from '../scenario/parseScenario';
 import type { Problem } from '../scenario/problem';
 import type { Scenario } from '../scenario/scenario';
 import { nodeAt, outlineOf, unquotedValue, type Outline } from '../scenario/text/outline';
-import { lookIntoRows } from '../targets/lookIntoRows';
+import type { RowProblem } from '../targets/identities/openRows';
+import { requiredColumnsOfText } from '../targets/identities/rowColumns';
+import type { TargetContext } from '../targets/target';
 import { parsePlaceholderText } from '../usecases/ownArguments';
 import type { Parameters } from '../usecases/parameters';
 import { readNamedFile } from './scenarioFile';
@@ -46,7 +48,7 @@ export class NamedFiles {
     const isThere = (name: string): boolean =>
       files.some((file, at) => file.name === name && typeof states[at] === 'object');
     if (isRead)
-      for (const { of, file, message } of await lookIntoRows(scenario, isThere, {
+      for (const { of, file, message } of await problemsOfRows(scenario, isThere, {
         readFile: (name, mostBytes) => readNamedFile(folder, name, mostBytes),
       }))
         found.push({ name: file, keys: ['config', of, 'file'], severity: 'error', message });
@@ -127,4 +129,16 @@ function placeOf(
   return node === undefined
     ? { offset: 0, length: 0 }
     : { offset: node.valueOffset, length: node.valueLength };
+}
+
+async function problemsOfRows(
+  scenario: Scenario,
+  isThere: (file: string) => boolean,
+  context: Pick<TargetContext, 'readFile'>,
+): Promise<RowProblem[]> {
+  const { identities, data } = scenario;
+  const files = [identities?.kind === 'file' ? identities.file : undefined, data?.file];
+  if (!files.some((file) => file !== undefined && isThere(file))) return [];
+  const { rowProblems } = await import('../targets/identities/openRows.js');
+  return rowProblems(scenario, requiredColumnsOfText(scenario), isThere, context);
 }

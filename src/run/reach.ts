@@ -16,7 +16,7 @@ import {
   urlsOf,
   mapTargetTexts,
 } from '../scenario/target/targetKinds';
-import { signInUrls } from '../targets/settings';
+import { signInUrls } from '../targets/target';
 import type { TargetContext } from '../targets/target';
 import { isLoopback } from '../wire/socket/hosts';
 import { listNamedFiles, isForConnections } from './namedFiles';

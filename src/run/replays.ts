@@ -5,7 +5,7 @@ import { services } from '../base/serviceTraits';
 import type { Translate } from '../base/text';
 import { formatCount, formatDurationMs } from '../base/units';
 import type { Plan } from '../plan/plan';
-import { openReplay, type OpenedReplay } from '../record/replay/openReplay';
+import { openReplay, type OpenedReplay } from '../record/replay/readReplay';
 import type { Scenario, ScenarioEntry } from '../scenario/scenario';
 import type { TargetContext } from '../targets/target';
 import { listCalls, sessionStepsOf } from '../usecases/sessionSteps';

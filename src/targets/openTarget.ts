@@ -1,4 +1,4 @@
-/** Where load goes: every kind of target, how it is opened for a run and asked without one. */
+/** All kinds of targets: how to open them for a run, and to probe them without one. */
 import { request } from 'node:http';
 import { ExpectedError } from '../base/expectedError';
 import type { Scenario } from '../scenario/scenario';
@@ -15,7 +15,7 @@ import { serviceEndpointProblem } from '../scenario/target/hubUrl';
 import { shownUrl } from '../wire/connectFailure';
 import { remoteHosts, isLoopback } from '../wire/socket/hosts';
 import { TargetProblems, type OpenTarget, type ServiceProbe, type TargetContext } from './target';
-import { requiredColumns } from './identities/needs';
+import { requiredColumns } from './identities/rowColumns';
 import {
   identityRequestOf,
   resolveEndpoint,
@@ -26,7 +26,6 @@ import { disposeAll, startLocalServer } from './serverProcess';
 
 type Opens = (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
 
-/** The embedded hub, or the emulator of the scenario's service. */
 const openLocal: Opens = async (scenario, context) => {
   const { service, connectionType } = scenario;
   const { serverScript, onProblem } = context;
@@ -74,7 +73,7 @@ async function openUrls(
   };
 }
 
-/** The connection string that one reference stands for, which shows only now: it needs no key that says so. */
+/** A reference may stand for a connection string, without a key that says so. */
 function referredConnection(urls: readonly string[], context: TargetContext): string | undefined {
   const [only = '', ...others] = urls;
   if (others.length > 0 || !isSingleReference(only)) return undefined;
@@ -99,14 +98,13 @@ const openByKind: Opens = async (scenario, context) => {
   }
 };
 
-/** Opens the scenario's target. @throws ExpectedError when it has none, or one that cannot be opened */
+/** @throws ExpectedError when it has none, or cannot be opened */
 export async function openTarget(scenario: Scenario, context: TargetContext): Promise<OpenTarget> {
   const problems = new TargetProblems();
   const opened = await openByKind(scenario, { ...context, onProblem: problems.report });
   return { ...(await withCalls(opened, scenario, context)), problems };
 }
 
-/** The target with who is asked for its identities, where a command or a token endpoint is. */
 async function withCalls(
   opened: OpenTarget,
   scenario: Scenario,
@@ -134,7 +132,7 @@ async function withCalls(
   }
 }
 
-/** @throws ExpectedError `identities`; what a reference stands for is not shown */
+/** @throws ExpectedError `identities`; values of references are not shown */
 function checkAskedUrl(url: string): void {
   if (URL.canParse(url) && /^https?:/i.test(url)) return;
   throw new ExpectedError(
@@ -144,8 +142,8 @@ function checkAskedUrl(url: string): void {
 }
 
 /**
- * Asks without a run whether the target can be reached and lets us in; undefined where what opens is asked as a hub.
- * @throws ExpectedError as it
+ * Whether a service can be reached and lets us in, without a run; undefined for hubs, which are asked otherwise.
+ * @throws ExpectedError
  */
 export async function probeTargetOf(
   { target, service }: Scenario,
@@ -172,10 +170,10 @@ export async function probeTargetOf(
   }
 }
 
-/** An answer from this machine takes a millisecond; one that does not come must not hold up a run. */
+/** This machine answers in a millisecond, and no answer must not delay a run. */
 const timeoutMs = 1000;
 
-/** Whether it is the hub of `serve hub`, by a GET of `/` on this machine. What goes wrong is for the run to find out. */
+/** Whether `serve hub` answers on this machine. Failures are left to the run. */
 export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
   const { protocol, origin } = new URL(hubUrl);
   if (protocol !== 'http:' || !isLoopback(hubUrl)) return Promise.resolve(false);
@@ -195,24 +193,24 @@ export function isEmbeddedHub(hubUrl: string): Promise<boolean> {
   });
 }
 
-/** @throws ExpectedError `connection-string` in words that repeat none of it, and as the service's target */
+/** @throws ExpectedError `connection-string`, without repeating any of it */
 async function openConnection(
   text: string,
   scenario: Scenario,
   context: TargetContext,
 ): Promise<OpenTarget> {
   const connection = serviceConnection(text);
-  // A bundle of its own: only runs against a service need what signs tokens.
+  // In a bundle of its own: only runs against a service sign tokens.
   const { openService } = await import(/* webpackChunkName: "run" */ './service/openService.js');
   return openService(connection, scenario, context);
 }
 
-/** @throws ExpectedError `connection-string` in words that repeat none of it */
+/** @throws ExpectedError `connection-string`, without repeating any of it */
 export function serviceConnection(text: string): ServiceConnection {
   const problem = connectionStringProblem(text);
   if (problem !== undefined) throw new ExpectedError('connection-string', problem);
   const connection = readConnectionString(text);
-  // The pure check knows the forms of hosts, not which numbers and letters make one.
+  // The earlier check does not know which letters make a valid host.
   for (const name of ['endpoint', 'clientEndpoint', 'serverEndpoint'] as const)
     if (!URL.canParse(connection[name]))
       throw new ExpectedError(
@@ -222,7 +220,7 @@ export function serviceConnection(text: string): ServiceConnection {
   return connection;
 }
 
-/** @throws ExpectedError `connection-string` in words that repeat none of it, `sign-in` */
+/** @throws ExpectedError `connection-string`, `sign-in` */
 async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
   const connection = serviceConnection(text);
   const { probeService } = await import(/* webpackChunkName: "run" */ './service/openService.js');

@@ -15,17 +15,17 @@ import { classicHubNeeded, classicHubOf, classicHubsDiffer } from '../scenario/t
 import { referencesIn, resolveReferences, secretVariable } from '../scenario/target/references';
 import { isAllowedHost, unusableAddresses } from '../wire/socket/hosts';
 import { decodeOrKeep, proxyFor } from '../wire/socket/proxy';
-import { requiredColumns, resolvedParts } from './identities/needs';
+import { requiredColumns, resolvedParts } from './identities/rowColumns';
 import {
   resolveIdentities,
   type IdentityRequest,
   type ResolvedIdentities,
 } from './identities/resolveIdentities';
 import { secretForms } from './identities/rowSecrets';
-import { environmentSetting } from './settings';
+import { environmentSetting } from './target';
 import type { TargetContext } from './target';
 
-/** The one place where secrets enter. @throws ExpectedError `missing-reference` with each missing one */
+/** The one place where secrets enter. @throws ExpectedError `missing-reference` with all that are missing */
 export async function resolveEndpoint(
   urls: readonly string[],
   scenario: Scenario,
@@ -80,7 +80,7 @@ export async function resolveEndpoint(
   };
 }
 
-/** @param named may be said: a host may come from a secret @throws ExpectedError `target-host` for one that may not be contacted */
+/** @param named whether the host may be shown: it may come from a secret @throws ExpectedError `target-host` */
 export function assertHostsAllowed(
   urls: readonly string[],
   { allowedHosts }: Pick<TargetContext, 'allowedHosts'>,
@@ -98,7 +98,7 @@ export function assertHostsAllowed(
   );
 }
 
-/** @throws ExpectedError `local-address` for what cannot take effect, or is not of this machine */
+/** @throws ExpectedError `local-address` */
 async function localAddressesOf(
   { localAddresses }: Scenario,
   hubs: readonly string[],
@@ -156,13 +156,12 @@ async function personalOf(
   const { headers, query, accessToken } = texts;
   const isSame = accessToken === undefined && Object.keys({ ...headers, ...query }).length === 0;
   if (!hasRows) return isSame ? undefined : texts;
-  // A bundle of its own: few runs have rows.
+  // In a bundle of its own: few runs have rows.
   const { openRows } = await import('./identities/openRows.js');
   const needs = requiredColumns(scenario, texts);
   return { ...texts, ...(await openRows(scenario, identities, needs, context)) };
 }
 
-/** Who is asked for identities. The endpoint was resolved before: no reference is missing. */
 export function identityRequestOf(
   scenario: Scenario,
   context: TargetContext,
@@ -172,7 +171,7 @@ export function identityRequestOf(
   return resolveIdentities(scenario, value).call;
 }
 
-/** @throws ExpectedError `missing-reference`, also when nothing is left of the text */
+/** @throws ExpectedError `missing-reference`, also when the resolved text is empty */
 export function resolveText(text: string, context: Pick<TargetContext, 'reference'>): string {
   const resolved = resolveReferences(text, (kind, name) => context.reference(kind, name));
   refuseMissing(new Set(resolved.missing.map(({ kind, name }) => whereToSet(kind, name))));
@@ -188,7 +187,7 @@ function refuseMissing(missing: ReadonlySet<string>): void {
   );
 }
 
-/** A variable may well be empty where it is a part of a text, but not where it is all of it. */
+/** A variable may be empty as part of a text only. */
 function refuseEmpty(text: string, resolved: string): void {
   const references = referencesIn(text);
   if (resolved.trim() !== '' || references.length === 0) return;
@@ -212,7 +211,6 @@ const httpProtocols: Readonly<Record<string, string>> = {
   'https:': 'https:',
 };
 
-/** What a check of the file could not see where references stand in it. */
 function refuseClassicHubs(urls: readonly string[]): void {
   const names = urls.flatMap(classicHubOf);
   const isNameless = names.includes('');
@@ -220,7 +218,7 @@ function refuseClassicHubs(urls: readonly string[]): void {
   throw new ExpectedError('target-url', isNameless ? classicHubNeeded : classicHubsDiffer(names));
 }
 
-/** The hub's URL as `http:` or `https:`. The text may come from a secret, so errors do not repeat it. */
+/** With `http:` or `https:`. Errors do not show the text, which may be a secret. */
 function hubUrl(text: string): string {
   if (!URL.canParse(text))
     throw new ExpectedError(
@@ -247,7 +245,6 @@ async function authority(path: string, context: TargetContext): Promise<string> 
   return text;
 }
 
-/** Of rows there may be many: see {@link import('./identities/rowSecrets').SecretHider}. */
 function writtenIn(personal: PersonalEndpoint | undefined): string[] {
   if (personal === undefined) return [];
   const { headers, query, accessToken = [], identities } = personal;
@@ -257,8 +254,8 @@ function writtenIn(personal: PersonalEndpoint | undefined): string[] {
 }
 
 /**
- * What was given to get in: token, values of headers and query, user info of hubs and proxies, password; and arguments of calls that are
- * called like secrets.
+ * Everything that lets us in: token, values of headers and query, user info of hubs and proxies, passwords, and secret
+ * arguments of calls.
  */
 export function endpointSecrets(
   endpoint: Endpoint,
@@ -281,7 +278,7 @@ export function endpointSecrets(
   return secretForms(values);
 }
 
-/** Arguments are JSON text, and stand in steps of a session. */
+/** Arguments are JSON text, also within the steps of a session. */
 function secretArguments({ arguments: args, streamingItems, steps }: Parameters): string[] {
   const found: string[] = [];
   const look = (value: unknown, name = ''): void => {
@@ -299,7 +296,7 @@ function secretArguments({ arguments: args, streamingItems, steps }: Parameters)
   return found;
 }
 
-/** @throws ExpectedError `client-certificate` when the files do not hold what they should */
+/** @throws ExpectedError `client-certificate` */
 export async function clientCertificate(
   { certFile, keyFile }: Pick<Scenario, 'certFile' | 'keyFile'>,
   passphrase: string | undefined,
@@ -334,10 +331,7 @@ const wrong = (message: string): ExpectedError => new ExpectedError('client-cert
 
 const mostExceptions = 1000;
 
-/**
- * In lower case first; undefined when there is none.
- * @throws ExpectedError `proxy-url`, without the text, which may hold a password
- */
+/** Variables in lower case come first. @throws ExpectedError `proxy-url`, without the text, which may hold a password */
 export function proxySettings(
   urls: readonly string[],
   environment: (name: string) => string | undefined,
@@ -371,7 +365,6 @@ export function proxySettings(
   return found.http === undefined && found.https === undefined ? undefined : { ...found, except };
 }
 
-/** `proxy:3128` is understood as `http://proxy:3128`. */
 function proxyUrl(text: string): string | undefined {
   const whole = text.includes('://') ? text : `http://${text}`;
   if (!URL.canParse(whole)) return undefined;

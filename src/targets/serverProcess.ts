@@ -9,7 +9,7 @@ const startMs = 15_000;
 const stopMs = 3000;
 const keptErrorBytes = 4096;
 
-/** What `serve` of this program is asked for, how people call it, and what its first line has. */
+/** Arguments of `serve`, a name for people, and the key of the first line it prints. */
 interface ServedThing {
   readonly args: readonly string[];
   readonly name: string;
@@ -17,35 +17,32 @@ interface ServedThing {
 }
 
 interface ServerProcessOptions {
-  /** What it may do, as JSON in the first line of its input: arguments and environment can be listed. */
+  /** Secrets, as JSON in the first line of standard input: others can list arguments and environment. */
   readonly settings?: object;
-  /** Gets what the server says in further lines (`{"problem":…,"count":…}`), and that it has ended by itself. */
+  /** Receives the server's problems (`{"problem":…,"count":…}`), and an unexpected end. */
   readonly onProblem?: ProblemListener | undefined;
 }
 
 interface ServerProcess {
   readonly value: string;
-  /** Sends it something, as JSON in a line of its input, where nobody else can read it. */
   readonly send: (message: object) => void;
   readonly dispose: () => Promise<void>;
 }
 
-/**
- * What Node and the system want to know; the rest of the environment may have secrets, and a child gets its own by a pipe.
- */
+/** What Node and the system need; other variables may be secrets. */
 const passedOn = [
   ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'OPENSSL_CONF'],
   ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP', 'TZ'],
 ];
 
-/** Of ours, what a process of this program gets that a run starts. In the editor's host the same executable is Electron. */
+/** Environment of child processes. The editor's executable is Electron. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const variables = passedOn.map((name) => [name, process.env[name]] as const);
   const known = variables.filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(known), ELECTRON_RUN_AS_NODE: '1' };
 }
 
-/** Not on a thread of the load. @throws ExpectedError `local-hub` with what the process said */
+/** In a process of its own, away from the load. @throws ExpectedError `local-hub` */
 export async function startServerProcess(
   serverScript: string,
   { args, name, prints }: ServedThing,
@@ -58,7 +55,6 @@ export async function startServerProcess(
   let isWanted = true;
   let isServing = false;
   let errors = '';
-  // It may have ended by itself: what it would read does not matter then.
   child.stdin.on('error', () => undefined);
   const send = (message: object): void => {
     child.stdin.write(`${JSON.stringify(message)}\n`);
@@ -80,7 +76,7 @@ export async function startServerProcess(
       reject(new ExpectedError('local-hub', message, { cause }));
     };
     child.once('error', (error) => fail(error.message));
-    // Not `exit`: what it wrote about its end may still be on its way then.
+    // `exit` comes before the last output.
     child.once('close', (code, signal) => {
       const how = code === null ? `signal ${String(signal)}` : `code ${code}`;
       if (!isServing) fail(`it ended with ${how}`);
@@ -108,7 +104,6 @@ export async function startServerProcess(
   }
 }
 
-/** @param classic whether the hub is to speak the protocol of ASP.NET SignalR */
 export function startLocalServer(
   service: Service,
   serverScript: string,
@@ -123,7 +118,6 @@ export function startLocalServer(
   return startServerProcess(serverScript, served, { onProblem });
 }
 
-/** The line that says why, of what a program wrote at its end: a stack stands around it. */
 function reasonIn(errors: string): string {
   const lines = errors.slice(0, keptErrorBytes).split('\n');
   const said =

@@ -1,12 +1,12 @@
 import type { Endpoint, IdentityRow, SignedInPass } from '../base/endpoint';
 import type { ErrorClass } from '../base/errorClass';
 import type { Event } from '../base/async';
+import type { EntraSignIn } from '../scenario/target/targetKinds';
 
 export type ProblemListener = (text: string, count: number) => void;
 
 const mostWaiting = 100;
 
-/** What goes wrong with the servers that were started for a target, from its opening to the run's end. */
 export class TargetProblems {
   private waiting: (readonly [string, number])[] = [];
   private listener: ProblemListener | undefined;
@@ -24,24 +24,21 @@ export class TargetProblems {
 
 export interface TargetContext {
   reference(kind: 'env' | 'secret', name: string): string | undefined;
-  /** What the environment says of proxies and sign-ins; absent: as references have it. */
+  /** Environment variables for proxies and sign-ins; absent: as references. */
   readonly setting?: (name: string) => string | undefined;
-  /** Names of other machines that may get load; absent: any. */
+  /** Other machines that may get load; absent: any. */
   readonly allowedHosts?: readonly string[];
-  /** Why nobody may be signed in with what this machine knows; absent: one may. */
+  /** Why signing in is not allowed here; absent: it is. */
   readonly noSignIn?: string;
   readonly serverScript: string;
-  /** Reads a file the scenario names, relative to the scenario file. */
   readFile(path: string, mostBytes?: number): Promise<string>;
-  /** Where the scenario file is, for files that are read piece by piece; absent: the folder of the process. */
+  /** Folder of the scenario file; absent: that of the process. */
   readonly folder?: string;
-  /** Where commands of the scenario run; absent: none may be run. */
   readonly commandFolder?: string;
   readonly onProblem?: ProblemListener;
   readonly editorAccount?: EditorAccount;
 }
 
-/** @param tenantId in which it must be signed in, if that matters */
 export type EditorAccount = (
   scope: string,
   tenantId: string | undefined,
@@ -51,24 +48,21 @@ export type EditorAccount = (
 export interface SignInPasses {
   readonly current: SignedInPass;
   readonly onRenewed: Event<SignedInPass>;
-  /** Why it could not be renewed, in a sentence; it is tried again. */
   readonly onProblem: Event<string>;
 }
 
-/** Who is asked for identities: a command, or a token endpoint. */
 export interface IdentityCalls {
-  /** As far as they are had, and with their newest tokens. */
+  /** Those received so far, with their newest tokens. */
   readonly current: readonly IdentityRow[];
-  /** The first of them alone, to ask the target with. @throws ExpectedError `identities` */
+  /** Only the first, to probe the target. @throws ExpectedError `identities` */
   first(): Promise<readonly IdentityRow[]>;
-  /** The others, and from then on new ones before they expire; settles with what went wrong, in a sentence. */
+  /** The others; afterwards tokens are renewed. Resolves with failures as a sentence. */
   all(progress: (done: number, count: number) => void): Promise<string | undefined>;
   readonly onRenewed: Event<readonly (readonly [position: number, row: IdentityRow])[]>;
   readonly onProblem: Event<string>;
   dispose(): void;
 }
 
-/** An endpoint whose identities were asked for. */
 export const withIdentities = (endpoint: Endpoint, rows: readonly IdentityRow[]): Endpoint => ({
   ...endpoint,
   personal: { headers: {}, query: {}, ...endpoint.personal, identities: { kind: 'rows', rows } },
@@ -77,30 +71,28 @@ export const withIdentities = (endpoint: Endpoint, rows: readonly IdentityRow[])
 export interface OpenTarget {
   readonly kind: string;
   readonly endpoint: Endpoint;
-  /** Values that must not be shown or stored wherever they turn up. New ones come when a sign-in is renewed. */
+  /** Never shown or stored. Renewed sign-ins add to it. */
   readonly secrets: readonly string[];
-  /** For people and results: no query, no secrets. */
+  /** Without query and secrets. */
   readonly url: string;
   readonly emulated?: true;
-  /** Names and ports of other machines that get load, each once; none: all of it stays on this one. */
+  /** Other machines that get load, each once; empty: none. */
   readonly hostsBeyond: readonly string[];
   readonly problems?: TargetProblems;
   readonly passes?: SignInPasses;
-  /** Its endpoint has no identities before they are asked for. */
+  /** The endpoint has no identities before they are requested. */
   readonly identityCalls?: IdentityCalls;
-  /** What a person should know before the run, in a sentence. */
   readonly notice?: string;
   dispose(): Promise<void>;
 }
 
-/** What a service says to somebody with a connection string. `url` has no secrets. */
+/** `url` has no secrets. */
 export type ServiceProbe = { readonly url: string } & (
   | {
       readonly reachable: true;
-      /** Whether somebody has signed in; else it was the key. */
       readonly signedIn: boolean;
       readonly connectMs: number;
-      /** What the identity lacks for REST calls, which only serverless scenarios need; absent when it may. */
+      /** Role that REST calls of serverless scenarios need. */
       readonly missingRestRole?: string;
     }
   | { readonly reachable: false; readonly errorClass: ErrorClass; readonly message: string }
@@ -111,7 +103,6 @@ export interface EntraToken {
   readonly expiresAtMs: number;
 }
 
-/** Gives the newest pass now, since it may have been renewed while somebody started, and each one after it. */
 export function followPasses(
   passes: SignInPasses | undefined,
   take: (pass: SignedInPass) => void,
@@ -121,15 +112,14 @@ export function followPasses(
   passes.onRenewed(take);
 }
 
-/** A token that does not say when it expires is good for so long at least. */
+/** Least lifetime of tokens without an expiry. */
 const shortestMs = 5 * 60_000;
 
-/** When a JSON web token expires, in milliseconds since 1970; soon after `nowMs` where it does not say. */
 export function tokenExpiry(token: string, nowMs: number): number {
   return jwtExpiryMs(token) ?? nowMs + shortestMs;
 }
 
-/** When a JSON web token expires, in milliseconds since 1970; undefined where it does not say. */
+/** Milliseconds since 1970; undefined where the token does not say. */
 export function jwtExpiryMs(token: string): number | undefined {
   const [, payload = ''] = token.split('.', 3);
   try {
@@ -138,7 +128,26 @@ export function jwtExpiryMs(token: string): number | undefined {
     };
     if (typeof exp === 'number' && Number.isFinite(exp)) return exp * 1000;
   } catch {
-    // No JSON web token.
+    // Not a JSON web token.
   }
   return undefined;
+}
+
+export const environmentSetting = (
+  { setting, reference }: Pick<TargetContext, 'setting' | 'reference'>,
+  name: string,
+): string | undefined => (setting === undefined ? reference('env', name) : setting(name));
+
+/** Sources: documentation of @azure/identity, and of the instance metadata service. */
+export function signInUrls(
+  { kind }: Pick<EntraSignIn, 'kind'>,
+  context: Pick<TargetContext, 'setting' | 'reference'>,
+): string[] {
+  const metadata = 'http://169.254.169.254';
+  const own =
+    environmentSetting(context, 'AZURE_AUTHORITY_HOST') || 'https://login.microsoftonline.com';
+  const authority = own.includes('://') ? own : `https://${own}`;
+  return kind === 'managedIdentity'
+    ? [metadata]
+    : [authority, ...(kind === 'default' ? [metadata] : [])];
 }

@@ -1,7 +1,7 @@
 import { addCount, getOrCreate } from '../../base/collect';
 import { secretReferences, recordedTarget } from '../clientsConfig';
 import type { OpenEvent, RecordingHeader } from '../recording';
-import { secretNamesIn } from '../writtenKeys';
+import { secretNamesIn } from '../yamlText';
 import { mostSecrets } from './arguments';
 import { findCauses, findGreetings } from './causes';
 import { findMethodCallbacks, type MethodCallback } from './methodCallbacks';
@@ -25,22 +25,21 @@ import { findRooms, type Rooms } from './rooms';
 import type { Trace, TracedCall } from './trace';
 import { jsonPathOf, lastName, urlWithoutKeys } from './values';
 
-/** More kinds are not written: nobody reads them. */
+/** Nobody reads more kinds. */
 const mostKinds = 20;
 
 /** What was found in a recording of a hub, before anything of it is written. */
 export class Analysis {
-  /** Of the hub, with references in place of keys. */
   readonly target: string;
   readonly secretKeys: Readonly<Record<string, unknown>>;
   readonly greetings: ReadonlySet<string>;
-  readonly consequences: readonly MethodCallback[];
+  readonly methodCallbacks: readonly MethodCallback[];
   readonly kinds: readonly ClientKind[];
   readonly crowd: ConnectionPlan;
   readonly rooms: Rooms;
   readonly earlierValues: EarlierValues;
   readonly identities = new IdentityColumns();
-  /** Of values that are sent back, by their JSONPath in what they came in. */
+  /** JSONPath to the placeholder of each value that is sent back. */
   readonly names = new Map<ValueSource, Map<string, string>>();
   readonly leftOut: Map<string, number>;
 
@@ -54,8 +53,8 @@ export class Analysis {
     this.target = urlWithoutKeys(recordedTarget(header.target, opens));
     this.secretKeys = this.withOwnTokens(secretReferences(opens, this.target));
     this.greetings = findGreetings(trace);
-    findCauses(trace, this.greetings);
-    this.consequences = findMethodCallbacks(trace);
+    findCauses(trace);
+    this.methodCallbacks = findMethodCallbacks(trace);
     this.kinds = this.readableKinds(findClientKinds(trace));
     const onlyStream = new Set(
       trace.streamsBeside.map(({ client }) => client).filter(({ calls }) => calls.length === 0),
@@ -66,7 +65,7 @@ export class Analysis {
       true,
       this.kinds.flatMap(({ streams }) => (streams === undefined ? [] : [streams])),
     );
-    this.rooms = this.usableRooms(findRooms(trace, this.consequences));
+    this.rooms = this.usableRooms(findRooms(trace, this.methodCallbacks));
     this.earlierValues = this.findEarlierValues();
     this.nameValues();
   }
@@ -75,19 +74,18 @@ export class Analysis {
     addCount(this.leftOut, what, times);
   }
 
-  /** One room alone keeps its name: the hub may know no other. */
+  /** A single room keeps its name: the hub may know no other. */
   get roomNames(): ReadonlySet<string> {
     return this.rooms.inSeveral ? new Set() : this.rooms.names;
   }
 
-  /** What callers of the step do with their room. */
   groupChange({ method, form }: CallStep): 'join' | 'leave' | undefined {
     if (form === 'stream') return undefined;
     if (this.rooms.joinMethods.has(method)) return 'join';
     return this.rooms.leaveMethods.has(method) ? 'leave' : undefined;
   }
 
-  /** Clients that came with different tokens have one each, unless there are more than people set by hand. */
+  /** Clients with different tokens get one each, unless there are more than people set by hand. */
   private withOwnTokens(keys: Readonly<Record<string, unknown>>): typeof keys {
     const numbers = new Map<number, number>();
     for (const { id, open } of this.trace.clients)
@@ -99,7 +97,7 @@ export class Analysis {
     return { ...keys, accessToken: undefined };
   }
 
-  /** Rooms that a scenario can have; the others keep their names, and who hears what in them is not counted. */
+  /** A connection of a run is in one room: of clients in several, nothing is counted for a room. */
   private usableRooms(rooms: Rooms): Rooms {
     if (!rooms.inSeveral) return rooms;
     this.leave('client in several rooms: no callback is counted for a room');
@@ -124,10 +122,9 @@ export class Analysis {
     return findEarlierValues(this.trace.clients, {
       stepOf,
       isBefore: ({ from, turn }, step) => {
-        // A session that begins hears nothing of what came before.
         if (turn === 'before' && firsts.has(from)) return false;
         if (turn === 'before' && from === step) return true;
-        // What is one of several ways may not have been done.
+        // One of several options may not have been done.
         return places.get(from)! < places.get(step)! && !chosen.has(from);
       },
       rooms: this.roomNames,

@@ -17,44 +17,35 @@ import {
   type Path,
 } from './values';
 
-/** What is known of the arguments beyond their values. */
 export interface ArgumentContext {
   readonly step: CallStep;
-  /** Names of values that came in earlier answers, by the key of the path. */
+  /** By path key: placeholders of values from earlier answers. */
   readonly kept: ReadonlyMap<string, string>;
   readonly rooms: ReadonlySet<string>;
-  /** Key of the path of the text that comes back in a callback. */
+  /** Path key of the text that comes back in a callback. */
   readonly echoed?: string | undefined;
-  /** The least that a text that comes back must have. */
   readonly leastEchoBytes: number;
-  /** Milliseconds since 1970 when the recording began. */
   readonly startedMs: number;
   readonly identities: IdentityColumns;
 }
 
-/** The arguments as a scenario has them, with what is to be said of them. */
 export interface InferredArguments {
   readonly values: readonly unknown[];
   readonly remarks: readonly string[];
-  /** What differs and was not recognised. */
   readonly notRecognised: readonly string[];
   readonly texts: readonly { readonly at: string; readonly bytes: Spread }[];
 }
 
-/** A longer text is no part of a file that people read; it becomes random text of its size. */
 const longestLiteral = 300;
-/** Of a text that stands for others of its size. */
 const longestFiller = 2000;
-/** Lists and maps with more are cut. */
 const mostMembers = 50;
-/** So many different values are a choice among a few. */
 const fewValues = 8;
 /** Each size of a call is kept encoded: half of what a run can hold. */
 const mostSizedBytes = 32 * 1024 * 1024;
-/** With more, nobody sets a variable for each. */
+/** Nobody sets more variables by hand. */
 export const mostSecrets = 20;
 const dayMs = 86_400_000;
-/** From the year 1, where .NET begins to count its ticks of 100 ns, to 1970. */
+/** .NET counts ticks of 100 ns from year 1 to 1970. */
 const yearOneMs = 62_135_596_800_000;
 
 interface One {
@@ -62,7 +53,6 @@ interface One {
   readonly call: TracedCall;
 }
 
-/** Undefined when the value differs within the calls of one client. */
 function valuesByClient(ones: readonly One[]): Map<number, unknown> | undefined {
   const ofClients = new Map<number, unknown>();
   for (const { value, call } of ones) {
@@ -86,14 +76,14 @@ class Reader {
   readonly notRecognised: string[] = [];
   readonly texts: { at: string; bytes: Spread }[] = [];
 
-  /** The text that comes back is still to be read: it must be the first that has room for our stamp. */
+  /** A run recognises callbacks by the first text with room for its stamp: earlier texts must have none. */
   private isBeforeEcho: boolean;
 
-  /** Of texts that have several: how many all of them are together, and the largest. */
+  /** Of a call whose texts have several sizes: the number of combinations, and the largest. */
   private sizes = 1;
   private largestBytes = 0;
 
-  /** Texts of a call that lets somebody in may be passwords from this argument on; of several the first is a name. */
+  /** Index of the first argument that may be a password: with several, the first is a name. */
   private readonly passwordsFrom: number;
 
   constructor(private readonly facts: ArgumentContext) {
@@ -140,7 +130,6 @@ class Reader {
     for (const { value } of ones) addCount(values, value);
     if ([...values.keys()].every((value) => typeof value === 'string' && rooms.has(value)))
       return '{group}';
-    // Random text takes its place, whatever it is.
     if (key === echoed) {
       this.isBeforeEcho = false;
       return this.text(ones, path, this.facts.leastEchoBytes);
@@ -171,7 +160,7 @@ class Reader {
   private secret(ones: readonly One[], secrets: readonly unknown[], path: Path): string {
     const isSure = secrets.some((value) => this.secrecy(value, path) === 'sure');
     const ofClients = valuesByClient(ones);
-    // Nobody has so many keys, and none is so long. No such text is written either way.
+    // A key that differs each time, or is very long, is no key.
     const isEachTime = ofClients === undefined && secrets.length * 2 > ones.length;
     const isLong = secrets.every((value) => textBytes(String(value)) > longestLiteral);
     if (!isSure && (isEachTime || isLong)) return this.text(ones, path, 1);
@@ -182,12 +171,10 @@ class Reader {
     return `{identity.${column}}`;
   }
 
-  /** Undefined when it differs within the calls of one client. */
   private byClient(ones: readonly One[], path: Path): string | undefined {
     const ofClients = valuesByClient(ones);
     if (ofClients === undefined) return undefined;
     const values = [...ofClients.values()];
-    // In a row they would be read, not sent.
     if (values.some((value) => typeof value === 'string' && /[{}]/.test(value))) return undefined;
     if (values.some((value) => typeof value === 'string' && textBytes(value) > longestLiteral))
       return undefined;
@@ -264,7 +251,7 @@ class Reader {
     return `{text:${weightedSizesText(sizes)}}`;
   }
 
-  /** False where those of all texts of the call would be more than one may have. */
+  /** False when the call would have more combinations than a run may have. */
   private takeSizes(sizes: readonly PayloadSize[]): boolean {
     const count = this.sizes * sizes.length;
     const largest = this.largestBytes + Math.max(...sizes.map(({ bytes }) => bytes));
@@ -281,7 +268,7 @@ class Reader {
     return escaped(value);
   }
 
-  /** What JSON has no form for: bytes, and numbers beyond those that are exact. */
+  /** Objects of a recording for what JSON has no form for: bytes, large integers. */
   private special(ones: readonly One[], name: string, path: Path): unknown {
     const texts = ones.map(({ value, call }): One => {
       const held = valueAt(value, [name]);
@@ -305,7 +292,6 @@ class Reader {
   }
 }
 
-/** Of one form each, the most frequent first: values of one type, lists of one length, maps with the same members. */
 function byShape(all: readonly One[]): One[][] {
   const shapes = groupBy(all, ({ value }) => shapeOf(value));
   return [...shapes.values()].sort((a, b) => b.length - a.length);
@@ -320,17 +306,15 @@ function shapeOf(value: unknown): string {
 const membersAt = (ones: readonly One[], step: string | number): One[] =>
   ones.map(({ value, call }) => ({ value: valueAt(value, [step]), call }));
 
-/** `argument 2, text`: the first argument is number 1. */
 export function argumentLabel(path: Path): string {
   const [index, ...others] = path;
   const inner = others.map((step) => (typeof step === 'number' ? `item ${step + 1}` : plain(step)));
   return [`argument ${Number(index) + 1}`, ...inner].join(', ');
 }
 
-/** Names come from outside: what may stand in a comment. */
+/** Names come from outside: only what may stand in a comment. */
 const plain = (name: string): string => name.replace(/[^\w .-]/g, '?').slice(0, 60);
 
-/** `user-` of `user-0`, `user-1`: texts that end with numbers behind the same beginning, or numbers alone. */
 function numberedStart(values: readonly unknown[]): string | undefined {
   let start: string | undefined;
   for (const value of values) {
@@ -354,5 +338,4 @@ function secretWords(secrets: readonly unknown[], isSure: boolean, owners: numbe
   return `${seen}, they are not written here; one reference stands for all: write rows of your own, with a secret each`;
 }
 
-/** As arguments have it, where braces stand for placeholders. */
 const escaped = (text: string): string => text.replaceAll('{', '{{');

@@ -1,35 +1,31 @@
 import { formatCount } from '../../base/units';
 import type { OpenEvent } from '../recording';
 
-/** Somebody who was there for a while. */
 export interface ClientStay {
   readonly open: OpenEvent;
-  /** Microseconds since the recording began; absent when it was there at the end. */
   readonly closedUs?: number;
 }
 
-/** The connections that stand for the clients of a recording, so that calls come as often as they did. */
+/** How many connections stand for the clients, so that calls come as often as recorded. */
 export interface ConnectionPlan {
   readonly connections: number;
-  /** All clients were there at the same time. */
   readonly isAll: boolean;
-  /** For people: which clients these are. */
   readonly words: string;
   readonly parts: readonly ConnectionShare[];
 }
 
 export interface ConnectionShare {
   readonly connections: number;
-  /** How many times as many they are as clients of the part were there, in the mean: each does so many times less often. */
+  /** Connections per client that was there on average: each calls so many times less often. */
   readonly times: number;
 }
 
 /**
- * Clients that come one after the other, such as a page that loads again, are as many connections as were there at the same
- * time: all of them together would do what they did several times as often.
- * @param parts clients that do the same; one may be of several
- * @param areBusy nobody can do more than a client did: a part has as many as were there in the mean, at least
- * @param visits parts of visitors beside the clients, with as many connections as were there in the mean
+ * Clients that come one after the other, such as a page that reloads, share as many connections as were there at the same
+ * time: one connection for each would call several times as often.
+ * @param parts clients that do the same; a client may be in several
+ * @param areBusy no connection can do more than a client did, so that a part has at least its average
+ * @param visits parts of their own beside the clients
  */
 export function planConnections(
   { clients, endUs }: { readonly clients: readonly ClientStay[]; readonly endUs: number },
@@ -69,16 +65,14 @@ export function planConnections(
   };
 }
 
-/** A client that was there from the second to the last moment was there all the time. */
 const nearly = 0.05;
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** How long all of them were there together. */
 export const totalStayUs = (visitors: readonly ClientStay[], endUs: number): number =>
   visitors.reduce((sum, { open, closedUs = endUs }) => sum + closedUs - open.t, 0);
 
-/** One at least for each, and the rest so that all have the same part of what they want. */
+/** At least one for each, the rest in proportion. */
 function allotted(wanted: readonly number[], connections: number): readonly number[] {
   const own = wanted.map(() => 1);
   const all = Math.round(sumOf(wanted));
@@ -89,11 +83,10 @@ function allotted(wanted: readonly number[], connections: number): readonly numb
   return own;
 }
 
-/** How many of these clients were there at the same time, at most. */
 export const peakClients = (clients: readonly ClientStay[]): number =>
   peakDistinct(clients, (client) => client);
 
-/** How many different ones of what clients are in were there at the same time, at most. */
+/** The largest number of different values of `of` among clients that were there at the same time. */
 export function peakDistinct<T extends ClientStay>(
   clients: readonly T[],
   of: (client: T) => unknown,
@@ -106,7 +99,6 @@ export function peakDistinct<T extends ClientStay>(
       if (one === undefined) return [];
       return [
         [client.open.t, 1, one],
-        // Who goes at the moment of coming was there for a moment.
         [Math.max(client.closedUs ?? Infinity, client.open.t + 1), -1, one],
       ];
     })

@@ -2,38 +2,33 @@ import { getOrCreate } from '../../base/collect';
 import type { CallStep } from './kinds';
 import {
   firstCallbackAfter,
+  nearlyAll,
   type TracedCall,
   type TracedCallback,
   type TracedClient,
 } from './trace';
 import { lastName, pathKey, visitLeaves, visitTexts, visitValues, type Path } from './values';
 
-/** Where the value of an argument came from before, such as the id of the latest message. */
+/** Where a value was before it was sent, such as the id of the latest message. */
 export interface ValueSource {
-  /** The step whose answer it was in. */
+  /** The step whose answer had it, or around which the callback came. */
   readonly from: CallStep;
-  /** It was in no answer, but in a callback of that name: the first one after the step, or the latest before it. */
+  /** Name of the callback: the first after the step, or the latest before it. Absent: it was in the answer. */
   readonly event?: string;
   readonly turn?: Turn;
 }
 
 type Turn = 'after' | 'before';
 
-/** A value of an argument, in what came before. */
 export interface EarlierValue {
   readonly source: ValueSource;
   readonly path: Path;
 }
 
-/** Places of an argument that have votes; an answer has a few that are equal. */
 const mostPlaces = 16;
-const nearlyAll = 0.9;
-/** A session waits for a callback, in vain where it does not come. */
-const nearlyAlways = 0.95;
-/** A text so long is not twice the same by chance. */
+/** Texts of this length are not equal by chance. */
 const tellingLength = 6;
 
-/** By the step and the key of the path in its arguments. */
 export type EarlierValues = ReadonlyMap<CallStep, ReadonlyMap<string, EarlierValue>>;
 
 interface Votes {
@@ -44,11 +39,10 @@ interface Votes {
 }
 
 interface Facts {
-  /** The step of each call. */
   readonly stepOf: ReadonlyMap<TracedCall, CallStep>;
-  /** Whether what comes in the source is there whenever the step is due. */
+  /** Whether the source has come whenever the step is due. */
   readonly isBefore: (source: ValueSource, step: CallStep) => boolean;
-  /** Names that callbacks have because the client is in a room, not because it is told of one. */
+  /** Room names are in callbacks because the client is in the room. */
   readonly rooms: ReadonlySet<string>;
 }
 
@@ -66,7 +60,6 @@ export function findEarlierValues(clients: readonly TracedClient[], facts: Facts
   return found;
 }
 
-/** One for each answer and callback of a step. */
 class Sources {
   private readonly answers = new Map<CallStep, ValueSource>();
   private readonly events = {
@@ -89,16 +82,13 @@ interface Seen {
   readonly place: EarlierValue;
 }
 
-/** Goes through what one client sent and got, in order. */
 class Reading {
-  /** Where each value was seen. */
   private readonly values = new Map<string | number, Map<ValueSource, Seen[]>>();
   private readonly latestUs = new Map<ValueSource, number>();
-  /** The call after which each callback has come, and whether that call caused it. */
+  /** The call before each callback, and whether it caused the callback. */
   private readonly heard = new Map<ValueSource, { readonly call: TracedCall; isOwn: boolean }>();
-  /** Those that the client sends at all. */
   private readonly wanted = new Set<string | number>();
-  /** Texts that the client sent before it got them: its own, such as its name in the history of a room. */
+  /** Texts the client sent before it received them, such as its own name in a history. */
   private readonly own = new Set<string | number>();
 
   constructor(
@@ -140,14 +130,14 @@ class Reading {
     this.latestUs.set(source, atUs);
     this.visitForeign(result, (leaf, path) => {
       this.remember(leaf, source, atUs, path);
-      // The same place, in the last item of the outermost list.
+      // The same place counted from the end of the outermost list.
       const [index] = path;
       if (Array.isArray(result) && index === result.length - 1 && index !== 0)
         this.remember(leaf, source, atUs, [-1, ...path.slice(1)]);
     });
   }
 
-  /** What came before all calls no session hears. */
+  /** A session does not receive what came before its first call. */
   private rememberCallback(
     { atUs, cause, target, arguments: values }: TracedCallback,
     last: TracedCall | undefined,
@@ -160,20 +150,20 @@ class Reading {
     const after = this.sources.event(lastStep, target, 'after');
     const heard = this.heard.get(after);
     const isOwn = cause === last;
-    // One that others cause at the same moment may come before that of the call.
+    // A callback that others cause may come before that of the call.
     if (heard?.call !== last || (isOwn && !heard.isOwn)) {
       sources.push(after);
       this.heard.set(after, { call: last, isOwn });
     }
     for (const source of sources) this.latestUs.set(source, atUs);
     this.visitForeign(values, (leaf, path) => {
-      const isEcho = typeof leaf === 'number' && cause?.client === this.client && isIn(cause, leaf);
+      const isEcho = typeof leaf === 'number' && isIn(last, leaf);
       if (isEcho || rooms.has(String(leaf))) return;
       for (const source of sources) this.remember(leaf, source, atUs, path);
     });
   }
 
-  /** Texts and numbers that the client sends, but did not make up. */
+  /** Values that the client sends later and has not sent before. */
   private visitForeign(value: unknown, visit: (leaf: string | number, path: Path) => void): void {
     const { wanted, own } = this;
     visitLeaves(value, (leaf, path) => {
@@ -205,7 +195,6 @@ class Reading {
       vote.values.add(leaf);
       for (const [source, ofPlace] of places)
         for (const { place, atUs } of ofPlace) {
-          // An older one is not remembered any more.
           if (this.latestUs.get(source) !== atUs) continue;
           const { from, event = '', turn = '' } = source;
           const key = `${pathKey(place.path)} ${from.form} ${from.method} ${turn} ${event}`;
@@ -226,8 +215,8 @@ function isIn({ arguments: values }: TracedCall, leaf: number): boolean {
 }
 
 /**
- * Answers come before callbacks, which a session has to wait for. What a call itself caused is taken as soon as it comes;
- * of what others cause the latest counts, so that the pause is as long as it was.
+ * Answers before callbacks, which a session has to wait for. Then the first callback that the client caused; of others'
+ * callbacks the latest, which keeps the pause.
  */
 function winner(
   { values, places, calls }: Votes,
@@ -253,7 +242,6 @@ function winner(
   return own ?? events.find(({ source }) => source.turn === 'before') ?? events[0];
 }
 
-/** What came of that name between calls of the step and those of their clients before or after them, if anything. */
 function heardOf({ from, event, turn }: ValueSource): (TracedCallback | undefined)[] {
   if (event === undefined) return [];
   return from.calls.flatMap((call) => {
@@ -265,35 +253,35 @@ function heardOf({ from, event, turn }: ValueSource): (TracedCallback | undefine
   });
 }
 
-/** Nearly each time before the client went on. */
 function comesAlways(source: ValueSource): boolean {
   const heard = heardOf(source);
   const times = heard.filter((callback) => callback !== undefined).length;
-  return times > 0 && times >= heard.length * nearlyAlways;
+  return times > 0 && times >= heard.length * nearlyAll;
 }
 
-/** Whether it is mostly other clients that make the hub call it. */
 export function isCausedByOthers(source: ValueSource): boolean {
   const heard = heardOf(source).filter((callback) => callback !== undefined);
-  return heard.filter(({ client, cause }) => cause?.client !== client).length * 2 > heard.length;
+  return (
+    heard.filter(({ client, cause }) => cause !== undefined && cause.client !== client).length * 2 >
+    heard.length
+  );
 }
 
-/** The only value that was seen is no accident: it is long, or the answer calls it an id. */
+/** A value that is the only one must be long, or called an id. */
 function isTelling(value: string | number, path: Path): boolean {
   if (/id$/i.test(lastName(path) ?? '')) return true;
   return typeof value === 'string' && value.length >= tellingLength && /\d/.test(value);
 }
 
-/** What each callback says again needs no waiting for it: it is the same for all. */
+/** A value that each callback repeats needs no wait. */
 const isTold = (value: string | number, { source, path }: EarlierValue): boolean =>
   isTelling(value, path) && source.from.calls.length === 1;
 
-/** Placeholders that are there already. */
+/** Placeholders with a meaning of their own. */
 export const placeholderNames = [
   ...['sender', 'senderIndex', 'receiver', 'group', 'sequence', 'time', 'ticks', 'text', 'file'],
   ...['identity', 'data', 'index', 'row'],
 ];
-/** Letters alone, as placeholders have. */
 export function unusedName(wanted: string, taken: ReadonlySet<string>): string {
   const plain = wanted.replace(/[^A-Za-z]/g, '').slice(0, 30) || 'value';
   const start = plain[0]!.toLowerCase() + plain.slice(1);

@@ -1,5 +1,7 @@
 import { visibleLine } from '../../base/text';
 import { plural, formatCount, formatDurationMs } from '../../base/units';
+import type { RecordingHeader } from '../recording';
+import { peakClients, totalStayUs, type ClientStay } from './connectionPlan';
 
 /** What was recognised in a recording and what was not: printed, and as JSON. */
 export interface Findings {
@@ -9,24 +11,44 @@ export interface Findings {
   readonly transports: readonly string[];
   readonly protocols: readonly string[];
   readonly clients: number;
-  /** At the same time, at most. */
   readonly clientsAtOnce: number;
   readonly seconds: number;
-  /** How long all clients were there together. */
   readonly clientSeconds: number;
   readonly messages: number;
   readonly kinds: readonly FoundKind[];
   readonly calls: readonly FoundCall[];
   readonly callbacks: readonly FoundCallback[];
   readonly notRecognised: readonly { readonly what: string; readonly count: number }[];
-  /** Names of references that stand where secrets were. */
   readonly secrets: readonly string[];
+}
+
+/** What is said of any recording. */
+export const commonFindings = (
+  { startedAt, kind }: RecordingHeader,
+  clients: readonly ClientStay[],
+  { messages, endUs, leftOut }: RecordingTotals,
+) => ({
+  startedAt,
+  kind,
+  messages,
+  clients: clients.length,
+  clientsAtOnce: peakClients(clients),
+  clientSeconds: totalStayUs(clients, endUs) / 1_000_000,
+  seconds: endUs / 1_000_000,
+  transports: [...new Set(clients.map(({ open }) => open.transport))],
+  protocols: [...new Set(clients.map(({ open }) => open.protocol))],
+  notRecognised: [...leftOut].map(([what, count]) => ({ what, count })),
+});
+
+interface RecordingTotals {
+  readonly messages: number;
+  readonly endUs: number;
+  readonly leftOut: ReadonlyMap<string, number>;
 }
 
 export interface FoundKind {
   readonly clients: number;
   readonly sessions: number;
-  /** That ended before their last step. */
   readonly unfinished: number;
   readonly calls: readonly string[];
 }
@@ -34,7 +56,6 @@ export interface FoundKind {
 export interface FoundCall {
   readonly method: string;
   readonly count: number;
-  /** What it became. */
   readonly as: string;
 }
 
@@ -42,16 +63,13 @@ export interface FoundCallback {
   readonly target: string;
   readonly count: number;
   readonly perSecond: number;
-  /** Of calls of the method that caused it, where one was found; over all clients that heard it. */
+  /** Over all clients that received it, for each call of the method that caused it. */
   readonly perCall?: number;
   readonly as: string;
   readonly recognised: boolean;
 }
 
-/**
- * A table of it for a terminal, in lines of at most `width` columns, without line breaks.
- * @param secretName what people set for the reference of this name
- */
+/** As a table for a terminal. @param secretName what people set for the reference of this name */
 export function findingsTable(
   found: Findings,
   width: number,
@@ -91,7 +109,6 @@ export function findingsTable(
   ];
 }
 
-/** `2 clients of 1 kind, 64 s, 412 messages from http://…`. */
 function summaryOf({
   clients,
   kinds,
@@ -111,7 +128,6 @@ const cut = (text: string, width: number): string => {
   return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
 };
 
-/** Lines of at most so many columns, all but the first one indented. */
 export function wrapped(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   for (const word of visibleLine(text).split(' ')) {

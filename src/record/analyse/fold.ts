@@ -1,19 +1,17 @@
-/** Finds what was done again and again in what one client did. */
+/** Finds the loops in the calls of one client. */
 
-/** One call, or a loop with what was done in each round; `symbol` is the same for what counts as the same. */
+/** `symbol` is equal for equal calls and for loops with the same body. */
 export type CallOrLoop<T> =
   | { readonly symbol: number; readonly item: T }
   | { readonly symbol: number; readonly rounds: readonly (readonly CallOrLoop<T>[])[] };
 
-/** The longest body of a loop that is looked for, in steps. */
 const longestBody = 32;
-/** How often folded sequences are folded again: loops in loops, and those of other lengths. */
+/** Each pass can find loops around the loops of the pass before. */
 const mostPasses = 12;
 
-/** Gives the same number to the same text, and to loops with the same body. */
 export class SymbolTable {
   private readonly numbers = new Map<string, number>();
-  /** Steps that somebody did several times in a row, with the symbols of those loops. */
+  /** Calls that somebody repeated, with the symbols of their loops. */
   readonly looped = new Map<number, number>();
 
   of(name: string): number {
@@ -22,15 +20,14 @@ export class SymbolTable {
     return number;
   }
 
-  /** Of a loop, however often it goes round. */
   ofLoop(body: readonly { readonly symbol: number }[]): number {
     return this.of(`(${body.map(({ symbol }) => symbol).join(' ')})`);
   }
 }
 
 /**
- * The same sequence with its loops found, short bodies before long ones, in time linear in its length. What
- * is left over of a last round at the very end belongs to the loop: the client left, or the recording ended.
+ * Finds loops, short bodies first, in linear time. An incomplete last round at the very end belongs to the loop: the client
+ * left, or the recording ended.
  */
 export function foldLoops<T>(
   items: readonly T[],
@@ -50,12 +47,10 @@ export function foldLoops<T>(
 export const isLoop = <T>(one: CallOrLoop<T>): one is Extract<CallOrLoop<T>, { rounds: unknown }> =>
   'rounds' in one;
 
-/** The shortest body first, so that loops within loops are found from within. */
 function foldOnce<T>(sequence: readonly CallOrLoop<T>[], symbols: SymbolTable): CallOrLoop<T>[] {
   let folded = [...sequence];
   for (let body = 1; body <= Math.min(longestBody, folded.length / 2); body++) {
     const next = foldBodies(folded, body, symbols);
-    // What a shorter body can be found in now comes first again.
     if (next.length < folded.length && body > 1) return next;
     folded = next;
   }
@@ -67,7 +62,7 @@ function foldBodies<T>(
   length: number,
   symbols: SymbolTable,
 ): CallOrLoop<T>[] {
-  // From each place on, how many steps are the same as those one body later.
+  // At each index: how many steps from there equal those one body later.
   const same = new Uint32Array(sequence.length + 1);
   for (let at = sequence.length - length - 1; at >= 0; at--)
     same[at] = sequence[at]!.symbol === sequence[at + length]!.symbol ? same[at + 1]! + 1 : 0;
@@ -88,7 +83,6 @@ function foldBodies<T>(
   return folded;
 }
 
-/** A loop of nothing but one loop is that loop. */
 function loopOf<T>(
   bodies: readonly (readonly CallOrLoop<T>[])[],
   symbols: SymbolTable,
@@ -101,7 +95,7 @@ function loopOf<T>(
   return { symbol: symbols.ofLoop(bodies[0]!), rounds: bodies };
 }
 
-/** A step that is a loop in other places, or of other clients, is one of a single round here. */
+/** A call that is a loop elsewhere becomes a loop of one round. */
 function singlesAsLoops<T>(
   sequence: readonly CallOrLoop<T>[],
   symbols: SymbolTable,

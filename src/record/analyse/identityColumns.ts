@@ -2,10 +2,8 @@
 export class IdentityColumns {
   private readonly columns = new Map<string, ReadonlyMap<number, unknown>>();
   private readonly known = new Map<string, string>();
-  /** Names of references in each column that has any. */
   private readonly secretColumns = new Map<string, readonly string[]>();
 
-  /** @returns the name of the column with these values, by client */
   column(wanted: string, values: ReadonlyMap<number, unknown>): string {
     const key = JSON.stringify([...values].sort(([a], [b]) => a - b));
     const known = this.known.get(key);
@@ -16,10 +14,7 @@ export class IdentityColumns {
     return name;
   }
 
-  /**
-   * @param values of each client, of which only is kept who has the same; empty where all have
-   * @returns the name of the column with references; the same for the same name and the same clients
-   */
+  /** @param values only who has the same value is kept; empty: all clients have one secret @returns the column with references */
   secret(wanted: string, values: ReadonlyMap<number, unknown>): string {
     const different = [...new Set(values.values())];
     const numbers = [...values].map(([id, value]) => [id, 1 + different.indexOf(value)] as const);
@@ -38,7 +33,7 @@ export class IdentityColumns {
     return name;
   }
 
-  /** Access tokens of clients, by the number of each: connections take the value `token` of their rows. */
+  /** Connections take the value `token` of their rows as access token. */
   tokens(secret: string, numbers: ReadonlyMap<number, number>): void {
     const nameOf = (number: number): string => `${secret}-${number}`;
     this.secretColumns.set('token', [...new Set(numbers.values())].map(nameOf));
@@ -53,8 +48,8 @@ export class IdentityColumns {
   }
 
   /**
-   * A row for each client that has a value; where there are only secrets, one for all. A run gives rows to
-   * connections whatever their kind: a client without a value has that of another one, in turn.
+   * A row for each client with a value, or one where there are only secrets. Rows go to connections of every kind: missing
+   * values are taken from other clients in turn.
    */
   rows(clients: readonly number[]): Record<string, unknown>[] {
     if (this.columns.size === 0) return [];
@@ -74,7 +69,6 @@ export class IdentityColumns {
 
   private freeName(wanted: string): string {
     const plain = wanted.replace(/\W+/g, '').slice(0, 40) || 'value';
-    // The value `token` of an identity is its access token.
     const start = plain.toLowerCase() === 'token' ? 'givenToken' : plain;
     let name = start;
     for (let number = 2; this.columns.has(name); number++) name = `${start}${number}`;

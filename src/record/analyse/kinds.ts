@@ -9,37 +9,35 @@ import {
   type TracedClient,
 } from './trace';
 
-/** Clients that do the same calls in the same order are of one kind. */
+/** Clients with the same calls in the same order. */
 export interface ClientKind {
   readonly clients: readonly TracedClient[];
   readonly steps: readonly Step[];
-  /** Sessions that were begun, and between the beginnings of two of one client. */
+  /** `periodsUs` lie between the beginnings of two sessions of one client. */
   readonly sessions: number;
   readonly periodsUs: readonly number[];
-  /** Sessions that ended before their last step: the client left, or the recording was over. */
+  /** Ended before their last step: the client left, or the recording ended. */
   readonly unfinished: number;
-  /** Streams that went on while their clients made other calls: each is as if somebody came for it alone. */
+  /** Streams beside other calls: each counts as a client of its own. */
   readonly streams?: readonly ClientStay[];
 }
 
 export type Step = CallStep | RepeatStep | ChooseStep;
 
-/** Between what came before a step and its first call, each time that both were done. */
 export interface Gaps {
-  /** The call before, and when the step began. */
   readonly after: { readonly call: TracedCall; readonly untilUs: number }[];
   /** From the beginning of the last round, where a loop came before. */
   readonly fromRoundUs: number[];
 }
 
-/** One call of the session, with all calls of the recording that it stands for. */
+/** One call of a session, with all recorded calls that it stands for. */
 export interface CallStep {
   readonly gaps: Gaps;
   readonly kind: 'call';
   readonly method: string;
   readonly form: CallForm;
   readonly calls: TracedCall[];
-  /** Streams one after the other that stand for each of these, which lasted longer than one may. */
+  /** Each recorded stream is written as so many, since a step may not last that long. */
   readonly pieces?: number;
 }
 
@@ -47,26 +45,21 @@ export interface RepeatStep {
   readonly gaps: Gaps;
   readonly kind: 'repeat';
   readonly steps: readonly Step[];
-  /** Rounds of each time that it was gone through. */
   readonly rounds: number[];
-  /** Between the beginnings of two rounds. */
   readonly periodsUs: number[];
 }
 
-/** Steps in no order that was found, each as often as it was seen. */
 export interface ChooseStep {
   readonly gaps: Gaps;
   readonly kind: 'choose';
   readonly options: readonly CallStep[];
 }
 
-/** Longer sessions are no pattern that somebody could read: their middle becomes steps in no order. */
+/** Nobody can read longer sessions: their middle becomes a choice. */
 const longestSession = 24;
 const deepestLoops = 3;
-/** A step of a session may wait for ten minutes. */
 const longestStreamUs = 540_000_000;
 
-/** Sessions of one client, folded; the last one may be unfinished. */
 interface Behaviour {
   readonly client: TracedClient;
   readonly sessions: readonly (readonly CallOrLoop<TracedCall>[])[];
@@ -96,7 +89,7 @@ function sessionKinds({ clients, endUs }: Trace): ClientKind[] {
   const symbols = new SymbolTable();
   const symbolOf = ({ key }: TracedCall): number => symbols.of(key);
   const active = clients.filter(({ calls }) => calls.length > 0);
-  // Twice: what turned out to be a loop of one client is one of all.
+  // Twice, so that a loop of one client is one of all clients.
   for (const { calls } of active) foldLoops(calls, symbolOf, symbols);
   const strict = active.map((client) =>
     behaviourOf(client, foldLoops(client.calls, symbolOf, symbols)),
@@ -108,7 +101,7 @@ function sessionKinds({ clients, endUs }: Trace): ClientKind[] {
   return groups.map((behaviours) => kindOf(behaviours));
 }
 
-/** What is one loop from beginning to end is a session that is begun again and again. */
+/** A single loop is a session that begins again and again. */
 function behaviourOf(client: TracedClient, sequence: readonly CallOrLoop<TracedCall>[]): Behaviour {
   const [only] = sequence;
   if (sequence.length === 1 && isLoop(only!)) return { client, sessions: only.rounds };
@@ -120,7 +113,6 @@ const signatureOf = ({ sessions }: Behaviour): string => nameOf(sessions[0]!);
 const nameOf = (sequence: readonly CallOrLoop<TracedCall>[]): string =>
   sequence.map(({ symbol }) => symbol).join(' ');
 
-/** Behaviours of one kind; the kinds with most clients first. */
 function grouped(
   strict: readonly Behaviour[],
   loose: ReadonlyMap<TracedClient, Behaviour>,
@@ -133,7 +125,7 @@ function grouped(
   }
   const chosen = strict.map((behaviour) => {
     const other = loose.get(behaviour.client)!;
-    // Others did the same calls in another order: what they have in common is a choice among them.
+    // Others made the same calls in another order: only a choice among them is common.
     const isOneOfMany = hasChoice(other) && signatures.get(signatureOf(other))!.size > 1;
     return isOneOfMany || !isReadable(behaviour.sessions[0]!) ? other : behaviour;
   });
@@ -141,7 +133,6 @@ function grouped(
   return withBegun([...groups.values()], endUs).sort((a, b) => b.length - a.length);
 }
 
-/** Whether a scenario can have it: neither too long nor too deep, in the loops as well. */
 function isReadable(sequence: readonly CallOrLoop<TracedCall>[], depth = 1): boolean {
   return (
     sequence.length <= longestSession &&
@@ -150,7 +141,6 @@ function isReadable(sequence: readonly CallOrLoop<TracedCall>[], depth = 1): boo
   );
 }
 
-/** Symbols of choices are texts of another form, see {@link looselyFolded}. */
 export function callStepsIn(steps: readonly Step[]): CallStep[] {
   return steps.flatMap((step) => {
     if (step.kind === 'call') return [step];
@@ -158,7 +148,6 @@ export function callStepsIn(steps: readonly Step[]): CallStep[] {
   });
 }
 
-/** Those that are one of several ways. */
 export function chosenStepsIn(steps: readonly Step[]): CallStep[] {
   return steps.flatMap((step) => {
     if (step.kind === 'choose') return step.options;
@@ -173,8 +162,8 @@ const choices = new WeakSet();
 const isChoice = (one: object): boolean => choices.has(one);
 
 /**
- * Calls to methods that were called once before all others and after them are steps; what lies between has
- * no order, as people do it: a loop with a choice in it.
+ * Calls to methods called once, before and after all others, are steps; the calls between have no order and become a loop with
+ * a choice in it.
  */
 function looselyFolded(
   client: TracedClient,
@@ -203,7 +192,7 @@ function looselyFolded(
   };
 }
 
-/** Clients that began as others did and left before they could go on are of their kind. */
+/** Clients that left before they could go on belong to the longer kind that begins the same. */
 function withBegun(groups: readonly Behaviour[][], endUs: number): Behaviour[][] {
   const whole = [...groups].sort((a, b) => b[0]!.sessions[0]!.length - a[0]!.sessions[0]!.length);
   const beginnings = new Map<string, Behaviour[]>();
@@ -228,7 +217,7 @@ function withBegun(groups: readonly Behaviour[][], endUs: number): Behaviour[][]
   return kept;
 }
 
-/** It was gone before the others would have gone on, or the recording was over. */
+/** Left, or the recording ended, before the others went on. */
 function leftSoon(
   { client, sessions }: Behaviour,
   longer: readonly Behaviour[],
@@ -244,7 +233,6 @@ function leftSoon(
     if (next === undefined) continue;
     const before = sequence![steps - 1]!;
     longestUs = Math.max(longestUs, firstCall(next).atUs - lastCall(before).atUs);
-    // It may have been in the middle of a loop.
     if (isLoop(before)) longestUs = pausesIn(before.rounds).reduce(larger, longestUs);
   }
   return stayedUs <= longestUs;
@@ -252,7 +240,6 @@ function leftSoon(
 
 const larger = (a: number, b: number): number => Math.max(a, b);
 
-/** Between the beginnings of rounds. */
 const pausesIn = (rounds: readonly (readonly CallOrLoop<TracedCall>[])[]): number[] =>
   rounds.slice(1).map((round, at) => firstCall(round[0]!).atUs - firstCall(rounds[at]![0]!).atUs);
 
@@ -304,7 +291,6 @@ function choiceOf(rounds: readonly (readonly CallOrLoop<TracedCall>[])[]): Choos
   return { kind: 'choose', gaps: noGaps(), options: [...options.values()] };
 }
 
-/** Puts calls into the steps that they are of. */
 function fill(steps: readonly Step[], sequence: readonly CallOrLoop<TracedCall>[]): void {
   for (const [index, one] of sequence.entries()) {
     const step = steps[index]!;

@@ -1,6 +1,12 @@
 import { addCount, getOrCreate } from '../../base/collect';
-import { Presence } from './presence';
-import type { Trace, TracedCall, TracedCallback, TracedClient } from './trace';
+import {
+  nearlyAll,
+  upTo,
+  type Trace,
+  type TracedCall,
+  type TracedCallback,
+  type TracedClient,
+} from './trace';
 import {
   isIdOrTime,
   pathKey,
@@ -11,25 +17,22 @@ import {
   matchKeysOf,
 } from './values';
 
-/** So many calls of a method say which text comes back. */
 const mostExamples = 2000;
 
-/** What one method makes the server call, and on whom. */
 export interface MethodCallback {
   readonly method: string;
   readonly target: string;
-  /** Calls of the method that it followed, of {@link calls}. */
   readonly followed: number;
   readonly calls: number;
   readonly audience: Audience;
-  /** Argument of the method whose text comes back in the callback, if there is one that may be another. */
+  /** Path of the argument that comes back as a text and is no id. */
   readonly echoed?: Path;
-  /** Callbacks in all, and those that a client heard beyond its first of a call. */
+  /** `repeated`: a client received it more than once for one call. */
   readonly count: number;
   readonly repeated: number;
 }
 
-/** `others`: all but the caller; `someOthers`: some of those, a group perhaps. */
+/** `others`: all but the caller; `someOthers`: a part of them, such as a group. */
 export type Audience = 'self' | 'client' | 'others' | 'someOthers' | 'everyone' | 'some';
 
 export const excludesCaller = (heard: Audience): boolean =>
@@ -39,13 +42,12 @@ interface Heads {
   readonly method: string;
   readonly target: string;
   readonly heard: Map<TracedCall, Set<TracedClient>>;
-  /** How often a text of an argument came back, by its path. */
   readonly echoes: Map<string, { readonly path: Path; times: number }>;
   callbacks: number;
   repeated: number;
 }
 
-/** What calls of each method made the hub call, once the causes are found. */
+/** Needs the causes of callbacks, see `findCauses`. */
 export function findMethodCallbacks({
   clients,
   calls,
@@ -72,9 +74,7 @@ export function findMethodCallbacks({
   }
   const callsOf = new Map<string, number>();
   for (const { method } of calls) addCount(callsOf, method);
-  const presence = new Presence(
-    clients.map(({ open, closedUs }) => ({ fromUs: open.t, untilUs: closedUs })),
-  );
+  const presentAt = presenceOf(clients);
   return [...all.values()]
     .flatMap((targets) => [...targets.values()])
     .map((heads) => ({
@@ -82,7 +82,7 @@ export function findMethodCallbacks({
       target: heads.target,
       followed: heads.heard.size,
       calls: callsOf.get(heads.method)!,
-      audience: audienceOf(heads.heard, presence),
+      audience: audienceOf(heads.heard, presentAt),
       count: heads.callbacks,
       repeated: heads.repeated,
       echoed: echoedIn(heads),
@@ -97,13 +97,13 @@ function countEchoes({ echoes }: Heads, call: TracedCall, callback: TracedCallba
   });
 }
 
-/** The one with most different texts is what people write; the name of a room comes back as well. */
+/** The argument with most different texts is what people write: room names come back, too. */
 function echoedIn({ echoes, heard }: Heads): Path | undefined {
   let best: Path | undefined;
   let most = 0;
   const calls = [...heard.keys()].slice(0, mostExamples);
   for (const { path, times } of echoes.values()) {
-    if (times < calls.length * 0.9) continue;
+    if (times < calls.length * nearlyAll) continue;
     const texts = new Set<string>();
     let length = 0;
     for (const call of calls) {
@@ -121,13 +121,20 @@ function echoedIn({ echoes, heard }: Heads): Path | undefined {
   return best;
 }
 
+function presenceOf(clients: readonly TracedClient[]): (us: number) => number {
+  const sorted = (times: number[]): number[] => times.sort((a, b) => a - b);
+  const opened = sorted(clients.map(({ open }) => open.t));
+  const closed = sorted(clients.map(({ closedUs }) => closedUs ?? Infinity));
+  return (us) => upTo(opened, us) - upTo(closed, us);
+}
+
 function audienceOf(
   heard: ReadonlyMap<TracedCall, ReadonlySet<TracedClient>>,
-  presence: Presence,
+  presentAt: (us: number) => number,
 ): Audience {
   const seen = { self: 0, client: 0, others: 0, someOthers: 0, everyone: 0, some: 0 };
   for (const [call, clients] of heard) {
-    const there = presence.at(call.atUs);
+    const there = presentAt(call.atUs);
     const withCaller = clients.has(call.client);
     if (withCaller && clients.size === 1) seen.self += 1;
     else if (withCaller) seen[clients.size >= there ? 'everyone' : 'some'] += 1;
@@ -136,7 +143,7 @@ function audienceOf(
   }
   const most = Object.entries(seen).sort(([, a], [, b]) => b - a)[0]!;
   const named = most[0] as Audience;
-  // Alone in the room now and then: who heard it when others were there says whom it goes to.
+  // The caller may be alone now and then: calls with others present decide.
   if (named === 'self' && seen.everyone + seen.some > heard.size * 0.05)
     return seen.some > seen.everyone ? 'some' : 'everyone';
   if (named === 'everyone' && seen.some > heard.size * 0.05) return 'some';

@@ -9,18 +9,18 @@ import {
   type RecordedConversation,
 } from '../readConversations';
 import type { Direction, OpenEvent, RawEvent, RecordedPubSub, Recording } from '../recording';
-import type { Findings, FoundCall } from './findings';
-import { durationText, pauseWords } from './plannedSteps';
+import { commonFindings, type Findings, type FoundCall } from './findings';
+import { durationText, pauseWords } from './writeSteps';
 import { meanOf, weightedSizesText, sizeRangeWords, spreadOf, weightedSizes } from './spread';
 import { pubSubConfig, connectionShares } from '../clientsConfig';
-import { planConnections, peakClients, totalStayUs, type ConnectionShare } from './connectionPlan';
-import { CommentedMap, CommentedValue } from '../writtenKeys';
+import { planConnections, totalStayUs, type ConnectionShare } from './connectionPlan';
+import { CommentedMap, CommentedValue } from '../yamlText';
 import { urlWithoutKeys } from './values';
 import { yamlText } from '../yamlText';
 
 /**
- * Clients of Azure Web PubSub have no calls that a session is made of. What they send to groups becomes the
- * use case `sendToGroup`, their events `echo`, with their sizes and rates; everything else is said.
+ * Clients of Azure Web PubSub have no sessions. What they send to groups becomes the use case `sendToGroup`, their events
+ * `echo`.
  */
 interface PubSubClient extends RecordedConversation {
   readonly groups: Set<string>;
@@ -32,10 +32,9 @@ type SentType = keyof typeof useCases;
 const sentTypes = Object.keys(useCases) as SentType[];
 const isSent = (type: string): type is SentType => type in useCases;
 
-/** Means that differ by less count as one. */
+/** Means that differ by less count as equal. */
 const alike = 0.05;
 
-/** What is analysed at most. */
 const mostMessages = 1_000_000;
 
 type PubSubTrace = PubSubListener & {
@@ -52,7 +51,7 @@ export async function pubSubScenario(
     const senders = trace.clients.filter(({ sent }) => sent[type].atUs.length > 0);
     return senders.length === 0 ? [] : [{ type, senders }];
   });
-  const found = foundIn(recording, trace, sending);
+  const found = findingsOf(recording, trace, sending);
   if (sending.length === 0) return { found };
   return { yaml: yamlText(head(found), fileOf(trace, sending)), found };
 }
@@ -64,9 +63,7 @@ interface Sending {
 
 class PubSubListener implements RecordingListener<PubSubClient> {
   readonly groups = new Set<string>();
-  /** What clients asked for, by type of message; `message` is what they heard. */
   readonly seen = new Map<string, number>();
-  /** Their names, with how many of each. */
   readonly events = new Map<string, number>();
   readonly leftOut = new Map<string, number>();
   messages = 0;
@@ -104,8 +101,12 @@ class PubSubListener implements RecordingListener<PubSubClient> {
   }
 }
 
-function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Sending[]): Findings {
-  const { clients, seen, events, leftOut, messages, endUs } = trace;
+function findingsOf(
+  { header }: Recording,
+  trace: PubSubTrace,
+  sending: readonly Sending[],
+): Findings {
+  const { clients, seen, events, endUs } = trace;
   const calls: FoundCall[] = [...knownTypes].flatMap(([method, as]) => {
     const count = seen.get(method);
     if (method === 'event')
@@ -115,15 +116,7 @@ function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Se
   const heard = seen.get('message');
   return {
     target: urlWithoutKeys(withoutQuery(header.target)),
-    startedAt: header.startedAt,
-    kind: header.kind,
-    transports: [...new Set(clients.map(({ open }) => open.transport))],
-    protocols: [...new Set(clients.map(({ open }) => open.protocol))],
-    clients: clients.length,
-    clientsAtOnce: peakClients(clients),
-    clientSeconds: totalStayUs(clients, trace.endUs) / 1_000_000,
-    seconds: endUs / 1_000_000,
-    messages,
+    ...commonFindings(header, clients, trace),
     kinds: sending.map(({ type, senders: { length } }) => ({
       ...{ clients: length, sessions: length, unfinished: 0, calls: [type] },
     })),
@@ -137,7 +130,6 @@ function foundIn({ header }: Recording, trace: PubSubTrace, sending: readonly Se
               ...{ recognised: sending.length > 0, as: 'to the group' },
             },
           ],
-    notRecognised: [...leftOut].map(([what, count]) => ({ what, count })),
     secrets: sending.length === 0 ? [] : ['webpubsub'],
   };
 }
@@ -150,7 +142,6 @@ const knownTypes: ReadonlyMap<string, string> = new Map([
 ]);
 const quietTypes: ReadonlySet<string> = new Set(['sequenceAck', 'ping', 'pong']);
 
-/** Of the data as the client gave it. */
 function sizeOf({ data, dataType }: RecordedPubSub): number {
   if (typeof data !== 'string') return textBytes(data === undefined ? '' : JSON.stringify(data));
   return dataType === 'text' || dataType === 'json'
@@ -159,8 +150,8 @@ function sizeOf({ data, dataType }: RecordedPubSub): number {
 }
 
 /**
- * What the data of a message of a run has beside its payload, see `recordLatencyShape`: stamp, name of the group, time in milliseconds,
- * and their keys. Quotes of the payload are not counted: text has them too.
+ * Bytes of a message beside its payload, see `recordLatencyShape`: stamp, group, time and their keys. The quotes of the
+ * payload are not counted: text has them too.
  */
 const besideBytes = (type: SentType): number =>
   textBytes(
@@ -174,7 +165,7 @@ const besideBytes = (type: SentType): number =>
 
 function fileOf(trace: PubSubTrace, sending: readonly Sending[]): CommentedMap {
   const { clients: all } = trace;
-  // Each connection sends one kind of message: where clients sent several, fewer of each do so more often.
+  // A connection sends one kind of message: where clients sent several, fewer connections of each kind send more often.
   const { connections, words, parts } = planConnections(
     trace,
     sending.map(({ senders }) => senders),
@@ -218,7 +209,7 @@ function keysOf(
   );
   const thereUs = senders.map(({ open, closedUs }) => (closedUs ?? endUs) - open.t);
   const pauses = spreadOf(gaps.length > 0 ? gaps : thereUs);
-  // Who reads before and behind sends less often than the time between two messages says.
+  // Clients that read before the first and after the last message send less often than the gaps say.
   const everyUs = Math.max(pauses.mean, totalStayUs(senders, endUs) / recorded.length);
   const reading =
     everyUs > pauses.mean * (1 + alike) ? '; more with the time before and behind' : '';

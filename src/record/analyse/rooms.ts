@@ -2,31 +2,25 @@ import { excludesCaller, type MethodCallback } from './methodCallbacks';
 import { getOrCreate } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import { peakDistinct } from './connectionPlan';
-import { Presence, type Stay } from './presence';
 import { spreadOf } from './spread';
-import type { Trace, TracedCall, TracedClient } from './trace';
+import { nearlyAll, type Trace, type TracedCall, type TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
 /**
- * Rooms, as groups of a hub: whoever gets a callback has called a method before with a text that the cause of
- * the callback has too. That method joins, and the text is the name of the room.
+ * Rooms are groups of a hub. Whoever receives a callback has sent a text before, which the causing call has as well: the text
+ * is the room, the earlier method joins it.
  */
 export interface Rooms {
   readonly names: ReadonlySet<string>;
-  /** How many different ones there were at the same time, at most. */
   readonly atOnce: number;
-  /** Methods that join: those that all who hear had called first. */
   readonly joinMethods: ReadonlySet<string>;
   readonly leaveMethods: ReadonlySet<string>;
-  /** Those that go to a room. */
   readonly heard: ReadonlySet<MethodCallback>;
-  /** Some client was in several, which a scenario cannot say. */
+  /** Some client was in several, which a scenario cannot have. */
   readonly inSeveral: boolean;
 }
 
-/** So many calls of one method say enough. */
 const mostCalls = 2000;
-const nearlyAll = 0.95;
 const joins = /join|enter|subscribe|connect|open|watch|follow/i;
 const leaves = /leave|exit|unsubscribe|disconnect|quit|close|unwatch|unfollow/i;
 
@@ -45,11 +39,11 @@ export function findRooms(trace: Trace, consequences: readonly MethodCallback[])
     const heard = hearers.get(keyOf(consequence))!;
     const found = joinOf(heard, uses);
     if (found === undefined) continue;
-    // Who is alone hears itself everywhere: only the name of the method says that it is a room.
+    // A client alone receives everything itself: only the name of the method tells that it joins.
     const isToSelf = consequence.audience === 'self';
     if (isToSelf && !joins.test(found.joinMethod)) continue;
     joinMethods.add(found.joinMethod);
-    if (!isToSelf || !isToCaller(trace, heard, found)) toRooms.add(consequence);
+    if (!isToSelf || !isToCaller(heard, found, uses)) toRooms.add(consequence);
     for (const { arguments: values, method } of trace.calls)
       if (method === consequence.method) {
         const name = valueAt(values, found.path);
@@ -63,45 +57,27 @@ export function findRooms(trace: Trace, consequences: readonly MethodCallback[])
   return { names, atOnce, joinMethods, leaveMethods, heard: toRooms, inSeveral };
 }
 
-/** Others were in the room, and mostly heard nothing. */
-function isToCaller(trace: Trace, heard: Hearers, { path, joinMethod }: Join): boolean {
-  const presence = presenceIn(trace, joinMethod);
+/** Others had joined the room, and mostly received nothing. */
+function isToCaller(heard: Hearers, { path, joinMethod }: Join, uses: Uses): boolean {
   let balance = 0;
-  for (const [call, clients] of heard) {
-    const room = presence.get(String(valueAt(call.arguments, path)));
+  for (const [{ client, arguments: values, atUs }, clients] of heard) {
+    const room = String(valueAt(values, path));
+    const hadOthers = [...uses].some(
+      ([other, texts]) =>
+        other !== client &&
+        (other.closedUs ?? Infinity) > atUs &&
+        texts.get(room)?.some((use) => use.method === joinMethod && use.atUs <= atUs),
+    );
     if (clients.length > 1) balance += 1;
-    else if (room !== undefined && room.at(call.atUs) > 1) balance -= 1;
+    else if (hadOthers) balance -= 1;
   }
   return balance < 0;
 }
 
-/** Of each text that the method had: who is there from the answer until it leaves. */
-function presenceIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, Presence> {
-  const stays = new Map<string, Stay[]>();
-  const open = new Map<string, Map<TracedClient, Stay>>();
-  for (const { client, method, arguments: values, atUs, endUs, error } of calls) {
-    const isJoin = method === joinMethod;
-    if (error !== undefined || (!isJoin && !leaves.test(method))) continue;
-    visitTexts(values, (text) => {
-      const there = getOrCreate(open, text, () => new Map<TracedClient, Stay>());
-      const stay = there.get(client);
-      if (isJoin && stay === undefined) {
-        const begun: Stay = { fromUs: endUs ?? atUs, untilUs: client.closedUs };
-        there.set(client, begun);
-        getOrCreate(stays, text, () => []).push(begun);
-      } else if (!isJoin && stay !== undefined) {
-        stay.untilUs = atUs;
-        there.delete(client);
-      }
-    });
-  }
-  return new Map([...stays].map(([text, all]) => [text, new Presence(all)]));
-}
-
-/** Of names that a run gives to groups, see `population.ts`. */
+/** Sizes of the names that a run gives to groups, see `population.ts`. */
 const ownNameBytes = { least: 18, most: 20 };
 
-/** For people, where names of a run are longer or shorter: calls that give little else differ in size. */
+/** Empty where the sizes are similar. Calls with little else differ in size. */
 export function roomNameSizeWords(names: ReadonlySet<string>): string {
   const { least, most } = spreadOf([...names].map(textBytes));
   if (least >= ownNameBytes.least - 1 && most <= ownNameBytes.most + 1) return '';
@@ -121,7 +97,6 @@ function roomsOfClients(
   return rooms;
 }
 
-/** Methods with the name of a room whose own names say that they leave it. */
 function leavesIn(
   { calls }: Trace,
   names: ReadonlySet<string>,
@@ -139,10 +114,10 @@ function leavesIn(
 
 type Uses = ReadonlyMap<TracedClient, ReadonlyMap<string, readonly FirstUse[]>>;
 
-/** Of each text, by client: the methods it was used in, each with the first time. */
 function firstUses({ calls }: Trace): Uses {
   const all = new Map<TracedClient, Map<string, FirstUse[]>>();
-  for (const { client, method, arguments: values, atUs } of calls) {
+  for (const { client, method, arguments: values, atUs, error } of calls) {
+    if (error !== undefined) continue;
     const ofClient = getOrCreate(all, client, () => new Map<string, FirstUse[]>());
     visitTexts(values, (text) => {
       if (text === '' || text.length > 256) return;
@@ -154,13 +129,11 @@ function firstUses({ calls }: Trace): Uses {
   return all;
 }
 
-/** Who heard it of each call, as many calls as say enough. */
 type Hearers = ReadonlyMap<TracedCall, readonly TracedClient[]>;
 
 const keyOf = ({ method, target }: Pick<MethodCallback, 'method' | 'target'>): string =>
   JSON.stringify([method, target]);
 
-/** By {@link keyOf}. */
 function hearersOf(
   { callbacks }: Trace,
   consequences: readonly MethodCallback[],
@@ -177,7 +150,7 @@ function hearersOf(
     const { heard, toOthers } = found;
     const clients = heard.get(cause!);
     if (clients !== undefined) clients.push(client);
-    // To others in a room: the caller is in it. Else it may be a message to somebody by a name.
+    // The caller is in the room. Without that it could be a message to one person by name.
     else if (heard.size < mostCalls)
       heard.set(cause!, toOthers ? [client, cause!.client] : [client]);
   }
@@ -214,7 +187,7 @@ function joinOf(heard: Hearers, uses: Uses): Join | undefined {
   return best;
 }
 
-/** Other methods that all of these clients had called with the text before the call, and when first. */
+/** Other methods that all of these clients had called with the text before, and the first time. */
 function joinedBy(
   text: string,
   clients: readonly TracedClient[],

@@ -1,42 +1,46 @@
-import { getOrCreate } from '../../base/collect';
+import { addCount, getOrCreate, mostFrequent } from '../../base/collect';
 import { plural, formatCount, formatDurationMs } from '../../base/units';
-import { mostFrequent, missingUrlNote, connectionShares, certificateKeys } from '../clientsConfig';
+import { missingUrlNote, connectionShares, certificateKeys } from '../clientsConfig';
 import type { Recording } from '../recording';
-import { CommentedMap, CommentedValue } from '../writtenKeys';
+import { CommentedMap, CommentedValue, secretNamesIn } from '../yamlText';
 import { yamlText } from '../yamlText';
 import { Analysis } from './analysis';
 import { totalStayUs, type ConnectionShare } from './connectionPlan';
-import { wrapped, type Findings, type FoundCallback } from './findings';
-import { findCallbacks, findingsOf } from './foundIn';
-import { callStepsIn, type ClientKind } from './kinds';
+import {
+  commonFindings,
+  wrapped,
+  type Findings,
+  type FoundCall,
+  type FoundCallback,
+} from './findings';
+import { callStepsIn, type CallStep, type ClientKind } from './kinds';
+import { excludesCaller, type Audience, type MethodCallback } from './methodCallbacks';
 import {
   drainForStreams,
   durationText,
   countedCallbackSteps,
   isCutShort,
   writeSteps,
-} from './plannedSteps';
+} from './writeSteps';
 import { pubSubScenario } from './pubSub';
 import { roomNameSizeWords } from './rooms';
-import { SessionFacts } from './sessionFacts';
+import { StepDetails } from './stepDetails';
 import { meanOf } from './spread';
 import { readTrace } from './trace';
 import { visitTexts } from './values';
 
-/** What a recording becomes. Without `yaml` nothing in it was recognised. */
+/** Without `yaml` no call was recognised. */
 export interface RecordedScenario {
   readonly yaml?: string;
   readonly found: Findings;
 }
 
-/** So many rows stand in the file; further clients take them again in turn. */
+/** Rows in the file; further clients take them again in turn. */
 const mostRows = 200;
-/** The longest that a scenario may have, and the longest step. */
 const mostWarmupMs = 3_600_000;
 const mostStepMs = 604_800_000;
-/** Rates stay as they were when a session takes as long as it did; where no other follows, a little room is for answers. */
+/** Time for the last answer where no session follows. */
 const roomMs = 50;
-/** The shortest interval of the use case `session`. */
 const leastIntervalMs = 1;
 
 interface Session {
@@ -46,43 +50,39 @@ interface Session {
   readonly intervalMs: number;
 }
 
-/**
- * Finds what the clients of a recording did, and writes it as a scenario that does the same. Reads the events
- * once; time and memory grow with their number, of which a bounded part is read.
- */
+/** Writes a scenario that does what the recorded clients did. Reads the events once, and a bounded part of them. */
 export async function scenarioFromRecording(recording: Recording): Promise<RecordedScenario> {
   if (recording.header.kind === 'webpubsub') return pubSubScenario(recording);
   const analysis = new Analysis(recording.header, await readTrace(recording));
-  const facts = new SessionFacts(analysis);
-  const callbacks = findCallbacks(analysis, facts);
+  const details = new StepDetails(analysis);
+  const callbacks = findCallbacks(analysis, details);
   const sessions = analysis.kinds.map((kind, at) =>
-    sessionOf(analysis, facts, callbacks, { kind, ...analysis.crowd.parts[at]! }),
+    sessionOf(analysis, details, callbacks, { kind, ...analysis.crowd.parts[at]! }),
   );
-  const found = findingsOf(analysis, facts, callbacks);
+  const found = findingsOf(analysis, details, callbacks);
   if (sessions.length === 0) return { found };
-  return { yaml: yamlText(head(found), fileOf(analysis, facts, sessions)), found };
+  return { yaml: yamlText(head(found), fileOf(analysis, details, sessions)), found };
 }
 
 function sessionOf(
   analysis: Analysis,
-  facts: SessionFacts,
+  details: StepDetails,
   callbacks: readonly FoundCallback[],
   { kind, connections, times }: { readonly kind: ClientKind } & ConnectionShare,
 ): Session {
   const { trace, greetings } = analysis;
-  const { written, pausesMs } = writeSteps(kind.steps, facts);
+  const { written, pausesMs } = writeSteps(kind.steps, details);
   const isAgain = kind.periodsUs.length > 0;
   const lastsMs = isAgain
     ? meanOf(kind.periodsUs) / 1000
     : totalStayUs(kind.streams ?? kind.clients, trace.endUs) / kind.sessions / 1000;
-  // Where rounds were left out, it is shorter than it was.
   const isCut = kind.steps.some((step) => step.kind === 'repeat' && isCutShort(step));
   const leastMs = kind.streams === undefined ? pausesMs : lastsMs;
   const needsMs = leastMs + (isAgain && !isCut ? 0 : roomMs);
   const longMs = Math.max((isCut ? needsMs : lastsMs) * times, needsMs, leastIntervalMs);
   if (isAgain && lastsMs < leastIntervalMs)
     analysis.leave('session that began less than 1 ms after the one before', kind.sessions);
-  // As it is written; not shorter than its pauses.
+  // In whole units as it is written, and not shorter than its pauses.
   const unit = longMs < 1000 ? 0.1 : 1;
   const units = Math.max(Math.round(longMs / unit), Math.ceil(pausesMs / unit - 1e-6));
   const intervalMs = Number((units * unit).toFixed(1));
@@ -93,7 +93,7 @@ function sessionOf(
 
 function fileOf(
   analysis: Analysis,
-  facts: SessionFacts,
+  details: StepDetails,
   sessions: readonly Session[],
 ): CommentedMap {
   const shares = connectionShares(
@@ -101,7 +101,7 @@ function fileOf(
     analysis.crowd.connections,
   );
   const isMix = sessions.length > 1 || shares[0] !== undefined;
-  const parts = sessions.map((session, at) => entryKeys(analysis, facts, session, shares[at]));
+  const parts = sessions.map((session, at) => entryKeys(analysis, details, session, shares[at]));
   return new CommentedMap({
     config: configKeys(analysis, sessions),
     ...(isMix ? { scenarios: parts } : { scenario: parts[0] }),
@@ -160,7 +160,6 @@ function identityRows(
   return new CommentedValue(rows, undefined, words);
 }
 
-/** Of clients that are connections alone. */
 function silentWords({ trace }: Analysis): string {
   const streaming = new Set(trace.streamsBeside.map(({ client }) => client));
   const silent = trace.clients.filter(
@@ -177,13 +176,13 @@ function silentWords({ trace }: Analysis): string {
 
 function entryKeys(
   analysis: Analysis,
-  facts: SessionFacts,
+  details: StepDetails,
   { kind, steps, intervalMs }: Session,
   share: string | undefined,
 ): CommentedMap {
   const { rooms, roomNames } = analysis;
   const groups = Math.min(roomNames.size, rooms.atOnce);
-  const usesRooms = callStepsIn(kind.steps).some((step) => facts.usesRoom(step));
+  const usesRooms = callStepsIn(kind.steps).some((step) => details.usesRoom(step));
   const atATime = groups < roomNames.size ? ' at a time' : '';
   const groupWords = `rooms that were seen${atATime}; raise it with the connections, {group} is the name of one${roomNameSizeWords(roomNames)}`;
   return new CommentedMap({
@@ -203,7 +202,6 @@ function entryKeys(
   });
 }
 
-/** Whether some room has clients of several kinds. */
 function areRoomsShared({ kinds, rooms }: Analysis): boolean {
   const kindsIn = new Map<string, Set<ClientKind>>();
   for (const kind of kinds.filter(({ streams }) => streams === undefined))
@@ -243,11 +241,109 @@ function head(found: Findings): string[] {
   ];
 }
 
-/**
- * Whole sessions, so that none of their calls is counted more often than the others: two at least, and for as long as
- * was recorded or a minute.
- */
+/** Whole sessions, at least two, so that all calls are counted equally often; as long as the recording, or a minute. */
 function stepMs(sessionMs: number, recordedMs: number): number {
   const leastMs = Math.min(60_000, recordedMs);
   return Math.min(mostStepMs, sessionMs * Math.max(2, Math.ceil(leastMs / sessionMs)));
+}
+
+const audienceWords: Readonly<Record<Audience, string>> = {
+  self: 'to the caller',
+  client: 'to one other client',
+  others: 'to all others than the caller',
+  someOthers: 'to some others than the caller',
+  everyone: 'to everyone',
+  some: 'to some of the clients',
+};
+
+/** A run counts callbacks by a text of the call, at clients that it knows. */
+const whyOnlyCounted = ({ echoed, audience, repeated, followed }: MethodCallback): string => {
+  if (repeated * 2 > followed) return ': it comes again and again';
+  if (echoed === undefined) return ': it has no free text of the call';
+  return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
+};
+
+const perCallWords = ({ count, calls }: MethodCallback): string =>
+  `${formatCount(count / calls, 1)} for each call`;
+
+function findingsOf(
+  analysis: Analysis,
+  details: StepDetails,
+  callbacks: readonly FoundCallback[],
+): Findings {
+  const { trace, header, kinds, target, secretKeys, identities, leftOut } = analysis;
+  return {
+    target,
+    ...commonFindings(header, trace.clients, { ...trace, leftOut }),
+    kinds: kinds.map(({ steps, sessions, unfinished, ...kind }) => ({
+      clients: kind.clients.length,
+      sessions,
+      unfinished,
+      calls: [...new Set(callStepsIn(steps).map(({ method }) => method))],
+    })),
+    calls: callsFound(analysis, details),
+    callbacks,
+    secrets: [target, ...Object.values(secretKeys)]
+      .flatMap(secretNamesIn)
+      .concat(identities.secrets),
+  };
+}
+
+function callsFound(analysis: Analysis, details: StepDetails): FoundCall[] {
+  const found = new Map<string, { count: number; as: Set<string> }>();
+  for (const step of analysis.kinds.flatMap(({ steps }) => callStepsIn(steps))) {
+    const each = getOrCreate(found, step.method, () => ({ count: 0, as: new Set<string>() }));
+    each.count += step.calls.length;
+    each.as.add(callWords(step, analysis, details));
+  }
+  return [...found].map(([method, { count: times, as }]) => ({
+    method,
+    count: times,
+    as: [...as].join('; '),
+  }));
+}
+
+function callWords(step: CallStep, analysis: Analysis, details: StepDetails): string {
+  const { reply, callback } = details.answering(step);
+  if (step.form === 'stream') return 'stream';
+  const change = analysis.groupChange(step);
+  if (change !== undefined) return change === 'join' ? 'joins a room' : 'leaves a room';
+  if (reply === 'callback') return `answered by ${callback!}`;
+  return reply === 'completion' ? 'answered' : 'sent, no answer';
+}
+
+/** Who received each callback, why, and whether a step counts it. */
+function findCallbacks(
+  { methodCallbacks, greetings, rooms, trace }: Analysis,
+  details: StepDetails,
+): FoundCallback[] {
+  const causes = new Map<string, MethodCallback>();
+  for (const each of methodCallbacks)
+    if (each.count > (causes.get(each.target)?.count ?? 0)) causes.set(each.target, each);
+  const all = new Map<string, number>();
+  for (const { target } of trace.callbacks) addCount(all, target);
+  const expected = details.expectedCallbacks;
+  const toWhom = (cause: MethodCallback): string => {
+    if (!rooms.heard.has(cause)) return audienceWords[cause.audience];
+    return excludesCaller(cause.audience) ? 'to the others in the room' : 'to the room';
+  };
+  return [...all].map(([target, times]) => {
+    const cause = causes.get(target);
+    const isKept = details.isKeptFrom(target);
+    const recognised = isKept || expected.has(target);
+    const perSecond = times / (Math.max(1, trace.endUs) / 1_000_000);
+    const often = recognised ? '' : `, ${formatCount(perSecond, perSecond < 0.1 ? 2 : 1)}/s`;
+    const use = isKept ? '; later calls have a value of it' : '';
+    const seen = { target, count: times, perSecond, recognised };
+    if (cause === undefined) {
+      const when = greetings.has(target)
+        ? 'once to each client, soon after it connected'
+        : 'no call was found that caused it';
+      return { ...seen, as: `${when}${often}${use}` };
+    }
+    const after = `${toWhom(cause)}, after ${cause.method}`;
+    const each = recognised ? '' : `: ${perCallWords(cause)}${often}`;
+    const why = recognised ? use : `; only its number is counted${whyOnlyCounted(cause)}`;
+    return { ...seen, perCall: cause.count / cause.calls, as: `${after}${each}${why}` };
+  });
 }

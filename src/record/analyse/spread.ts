@@ -2,7 +2,7 @@ import { addCount } from '../../base/collect';
 import { formatBytes } from '../../base/units';
 import type { PayloadSize } from '../../usecases/payloadSizes';
 
-/** How numbers of a recording lie: what a scenario takes is the mean, so that its rates are those recorded. */
+/** A scenario takes the mean, which keeps the rates. */
 export interface Spread {
   readonly mean: number;
   readonly median: number;
@@ -12,11 +12,9 @@ export interface Spread {
   readonly most: number;
 }
 
-/** 0 of none. */
 export const meanOf = (numbers: readonly number[]): number =>
   numbers.reduce((sum, each) => sum + each, 0) / Math.max(1, numbers.length);
 
-/** @param numbers at least one */
 export function spreadOf(numbers: readonly number[]): Spread {
   const sorted = Float64Array.from(numbers).sort();
   const at = (share: number): number => sorted[Math.round(share * (sorted.length - 1))]!;
@@ -27,15 +25,12 @@ export function spreadOf(numbers: readonly number[]): Spread {
   };
 }
 
-/** Pauses that differ by so much are not one pause, if so many were seen; in as many parts they are written. */
+/** Pauses that vary more, if there are enough, are written as the means of five parts. */
 const leastVariation = 0.1;
 const leastPauses = 10;
 const parts = 5;
 
-/**
- * The means of five equal parts of them, the shortest first: a scenario draws among them, with the same mean.
- * Undefined where one mean says as much.
- */
+/** The means of five equal parts, in rising order: a scenario draws among them. Undefined where one mean is enough. */
 export function meansOfFifths(numbers: readonly number[]): readonly number[] | undefined {
   const { length } = numbers;
   if (length < leastPauses) return undefined;
@@ -46,21 +41,20 @@ export function meansOfFifths(numbers: readonly number[]): readonly number[] | u
   const size = length / parts;
   return Array.from({ length: parts }, (_, part) => {
     let sum = 0;
-    // One that lies across a border is in both parts, with its share.
+    // A number at a border belongs to both parts, by its share.
     for (let at = Math.floor(part * size); at < Math.min(length, (part + 1) * size); at++)
       sum += sorted[at]! * (Math.min(at + 1, (part + 1) * size) - Math.max(at, part * size));
     return sum / size;
   });
 }
 
-/** So much larger than the smallest is the largest of sizes that one mean stands for. */
+/** Largest by smallest size that one mean stands for. */
 const alike = 1.25;
 const mostSizes = 8;
 
 /**
- * Sizes with weights, with the same mean: each that was seen where they are few, else the means of
- * eight parts of them. Undefined where one size says as much.
- *
+ * Weighted sizes with the same mean: all of them where there are few, else the means of eight parts. Undefined where one size
+ * is enough.
  * @param bytes at least one
  */
 export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] | undefined {
@@ -77,11 +71,9 @@ export function weightedSizes(bytes: readonly number[]): readonly PayloadSize[] 
   return [...counts].map(([size, weight]) => ({ bytes: size, weight }));
 }
 
-/** As a scenario has them. */
 export const weightedSizesText = (sizes: readonly PayloadSize[]): string =>
   sizes.map(({ bytes, weight }) => `${bytes}B ${weight}`).join(', ');
 
-/** For people. */
 export function sizeRangeWords({ least, most, median }: Spread): string {
   return least === most
     ? formatBytes(least)

@@ -13,60 +13,49 @@ import {
   type RecordedConversation,
 } from '../readConversations';
 import type { OpenEvent, RawEvent, Recording } from '../recording';
-import { upTo } from './presence';
 
-/** What clients did, call by call, as it is needed to find a pattern in it. Times are microseconds since the recording began. */
+/** The calls of all clients. Times are microseconds since the recording began. */
 export interface Trace {
   readonly clients: readonly TracedClient[];
-  /** Of all clients, in the order in which they left. */
+  /** In the order of their times. */
   readonly calls: readonly TracedCall[];
-  /** Of all clients, in the order in which they came. */
+  /** In the order of their times. */
   readonly callbacks: readonly TracedCallback[];
-  /** Streams that went on while their clients made other calls: a session waits for the end of one. They are none of `calls`. */
+  /** Streams during which their clients made other calls: a session would wait for their end. They are not among `calls`. */
   readonly streamsBeside: readonly TracedCall[];
-  /** Messages of the hub protocol, without pings. */
   readonly messages: number;
-  /** Of the last event. */
   readonly endUs: number;
-  /** What was not read, and how often. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
 export interface TracedClient extends RecordedConversation<TracedCall> {
   readonly id: number;
   calls: TracedCall[];
-  /** What the hub called, in order. */
   readonly callbacks: TracedCallback[];
-  /** Ids of its streams that go up. */
+  /** Ids of streams from the client. */
   readonly uploads: Set<string>;
-  /** It sent something that is none of its calls: not understood, or left out. */
+  /** It sent something that is no call here: not understood, or left out. */
   sentOther?: true;
 }
 
-/** How a call wants its answer: one, items of a stream, or none. */
 export type CallForm = 'call' | 'stream' | 'send';
 
 export interface TracedCall {
   readonly client: TracedClient;
-  /** Among the calls of its client, from 0. */
   index: number;
   readonly form: CallForm;
   readonly method: string;
-  /** The same text for the same form and method. */
   readonly key: string;
   readonly arguments: readonly unknown[];
   readonly atUs: number;
-  /** Of its answer, the end of its stream too. */
+  /** Of the answer, or of the end of the stream. */
   endUs?: number;
   result?: unknown;
   error?: string;
-  /** That came back. */
   items: number;
-  /** Of all of them, as JSON. */
   itemBytes: number;
   firstItemUs?: number;
   lastItemUs?: number;
-  /** Its client ended the stream. */
   isCancelled?: true;
 }
 
@@ -75,22 +64,20 @@ export interface TracedCallback {
   readonly target: string;
   readonly arguments: readonly unknown[];
   readonly atUs: number;
-  /** The call that made the server send it, as far as that could be found. */
+  /** Absent where no cause was found. */
   cause?: TracedCall;
 }
 
-/** Of a method's name in words on what was left out. */
 const longestNamed = 60;
 const shortName = (method: string): string =>
   method.length > longestNamed ? `${method.slice(0, longestNamed)}…` : method;
-/** Of the calls of a method that is left out, so many were answered with an error. */
-const nearlyAlways = 0.9;
+/** A rule holds for this share of the cases: start and end of a recording cut some off. */
+export const nearlyAll = 0.9;
 
-/** What is analysed at most: beyond it a recording says nothing new, and memory ends. */
+/** More says nothing new, and needs too much memory. */
 const mostMessages = 1_000_000;
 const mostBytes = 256 * 1024 * 1024;
 
-/** Reads the events of a recording, as many as are analysed. */
 export async function readTrace(recording: Recording): Promise<Trace> {
   const builder = new TraceBuilder();
   const { clients, endUs } = await readConversations(recording, builder);
@@ -125,7 +112,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   ): TracedCall | undefined {
     const { type, target: method, invocationId, streamIds = [] } = message;
     if (streamIds.length > 0) {
-      // No session has one: without its streams the hub would refuse the call.
+      // The hub would refuse the call without its streams, which no session has.
       client.sentOther = true;
       for (const id of streamIds) client.uploads.add(id);
       addCount(this.leftOut, `call of ${shortName(method)}, to which the client streams`);
@@ -156,7 +143,6 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
 
   wentUp({ uploads }: TracedClient, { type, invocationId }: StreamItem | Completion): void {
     if (type === hubMessageType.streamItem) addCount(this.leftOut, 'item of a stream of a client');
-    // The end of what goes up, or what a client answers to a question of the server.
     else if (!uploads.delete(invocationId))
       addCount(
         this.leftOut,
@@ -196,7 +182,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
     return { clients, calls, callbacks, streamsBeside, messages, endUs, leftOut };
   }
 
-  /** A session breaks off at an answer with an error, and waits for an item that does not come; its client went on. */
+  /** Such calls are left out: a session would break off at the error, or wait for an item that never comes. */
   private leaveFailing(clients: readonly TracedClient[]): void {
     const answers = new Map<string, { all: number; errors: number; items: number }>();
     for (const { key, error, items } of this.calls) {
@@ -207,7 +193,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
     }
     const whyLeft = ({ key, form }: TracedCall): string | undefined => {
       const { all, errors, items } = answers.get(key)!;
-      if (errors >= all * nearlyAlways) return 'answered with an error';
+      if (errors >= all * nearlyAll) return 'answered with an error';
       return form === 'stream' && items === 0 ? 'a stream that brought no items' : undefined;
     };
     for (const call of this.take(clients, (each) => whyLeft(each) !== undefined)) {
@@ -223,7 +209,6 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
       const seen = getOrCreate(streams, key, () => ({ all: 0, beside: 0 }));
       seen.all += 1;
       const next = client.calls[index + 1];
-      // One that nobody ended goes on, whether it brings items or not.
       const overUs = Math.max(lastItemUs ?? 0, endUs ?? Infinity);
       if (next !== undefined && overUs > next.atUs) seen.beside += 1;
     }
@@ -233,7 +218,6 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
     });
   }
 
-  /** Takes calls out of all, and of those of their clients. */
   private take(
     clients: readonly TracedClient[],
     isTaken: (call: TracedCall) => boolean,
@@ -249,7 +233,7 @@ class TraceBuilder implements RecordingListener<TracedClient, TracedCall> {
   }
 }
 
-/** Of streams among these calls, the longest up to its last item. */
+/** From the call to the last item, of the longest stream. */
 export const longestStreamOf = (calls: readonly TracedCall[]): number =>
   calls.reduce(
     (longest, { form, atUs, lastItemUs = atUs }) =>
@@ -257,7 +241,7 @@ export const longestStreamOf = (calls: readonly TracedCall[]): number =>
     0,
   );
 
-/** The first callback of that name which came to the caller before its next call; if it can, one that the call caused. */
+/** The first callback of that name before the client's next call, preferably one that the call caused. */
 export function firstCallbackAfter(call: TracedCall, target: string): TracedCallback | undefined {
   const { callbacks, calls } = call.client;
   const untilUs = calls[call.index + 1]?.atUs ?? Infinity;
@@ -270,4 +254,18 @@ export function firstCallbackAfter(call: TracedCall, target: string): TracedCall
     first ??= callback;
   }
   return first;
+}
+
+export function upTo<Value>(
+  values: readonly Value[],
+  limit: number,
+  numberOf = (value: Value): number => Number(value),
+): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numberOf(values[middle]!) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

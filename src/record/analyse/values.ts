@@ -1,17 +1,12 @@
 import { isSecretName } from '../../base/secrets';
 import { stampLength, stampMarker } from '../../wire/message/stamp';
 
-/** Where a value stands in the arguments of a call or in an answer: members by name, items by number. */
 export type Path = readonly (string | number)[];
 
-/** A deeper or larger value is not looked into: nobody writes it into a scenario by hand. */
 const deepest = 12;
 const mostLeaves = 200;
 
-/**
- * Visits texts, numbers, flags and nulls; of each list and map as many as a scenario may have. The path is the
- * visitor's for the time of the visit: who keeps it copies it.
- */
+/** Visits primitive values, as many as a scenario may have. The path is reused: copy it to keep it. */
 export function visitLeaves(
   value: unknown,
   visit: (leaf: string | number | boolean | null, path: Path) => void,
@@ -37,7 +32,6 @@ export function visitLeaves(
   walk(value);
 }
 
-/** The same for texts and numbers, where nobody asks for the place. */
 export const visitValues = (value: unknown, visit: (leaf: string | number) => void): void =>
   visitLeaves(value, (leaf) => {
     if (typeof leaf === 'string' || typeof leaf === 'number') visit(leaf);
@@ -48,21 +42,19 @@ export const visitTexts = (value: unknown, visit: (text: string) => void): void 
     if (typeof leaf === 'string') visit(leaf);
   });
 
-/** Smaller whole numbers are the same by chance: those of rounds, rows, days. */
+/** Smaller integers are equal by chance: rounds, rows, days. */
 const tellingNumber = 10_000;
-/** Longer texts count as equal by their length and their ends. */
+/** Longer texts are compared by length, beginning and end. */
 export const longestWholeText = 256;
 
-/** What stands for a text. */
 export const textKey = (text: string): string =>
   text.length <= longestWholeText
     ? text
     : `${text.length}:${text.slice(0, longestWholeText / 2)}${text.slice(-longestWholeText / 2)}`;
 
-/** A text, or a number with a fraction or of many digits, such as a place on a map. */
+/** A text, a fraction, or a large number such as a place on a map. */
 export type MatchKey = string | number;
 
-/** By which a callback is known to be of a call. */
 export function matchKeysOf(values: readonly unknown[]): MatchKey[] {
   const marks: MatchKey[] = [];
   visitValues(values, (leaf) => {
@@ -79,7 +71,6 @@ const isLeaf = (value: unknown): value is string | number | boolean | null =>
   typeof value === 'number' ||
   typeof value === 'boolean';
 
-/** Undefined where there is nothing. */
 export function valueAt(value: unknown, path: Path): unknown {
   let node = value;
   for (const step of path) {
@@ -89,16 +80,15 @@ export function valueAt(value: unknown, path: Path): unknown {
   return node;
 }
 
-/** The innermost name; undefined where there are only lists. */
+/** The innermost member name; undefined where there are only lists. */
 export function lastName(path: Path): string | undefined {
   const names = path.filter((step) => typeof step === 'string');
   return names.at(-1);
 }
 
-/** One text for one path. */
 export const pathKey = (path: Path): string => JSON.stringify(path);
 
-/** As RFC 9535 ("JSONPath: Query Expressions for JSON") writes it. */
+/** Source: RFC 9535, "JSONPath: Query Expressions for JSON". */
 export function jsonPathOf(path: Path): string {
   const step = (part: string | number): string => {
     if (typeof part === 'number') return `[${part}]`;
@@ -114,13 +104,12 @@ const timeStart = /^\d{4}-\d\d-\d\dT/;
 const longHex = /^[\da-f]{32,}$/i;
 const longBase64 = /^[\w+/-]{24,}={0,2}$/;
 
-/** A token with its scheme, or a JSON web token. */
 function isToken(text: string): boolean {
   const bare = text.replace(/^(?:Bearer|Basic)\s+/i, '');
   return (bare !== text && bare.length >= 8) || jwt.test(bare);
 }
 
-/** Whether a text looks like a long key in hex or base64. Ids as GUIDs do not. */
+/** A long key in hex or base64; GUIDs are none. */
 function looksLikeKey(text: string): boolean {
   if (guid.test(text)) return false;
   if (longHex.test(text)) return true;
@@ -128,11 +117,11 @@ function looksLikeKey(text: string): boolean {
   return longBase64.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 }
 
-/** A GUID, or a date with its time (ISO 8601): a hub with types for them takes no other text. */
+/** A GUID or an ISO 8601 time: a typed hub method takes no other text. */
 export const isIdOrTime = (text: string): boolean =>
   guid.test(text) || (timeStart.test(text) && !Number.isNaN(Date.parse(text)));
 
-/** What lets somebody in, in the middle of a text: of a URL, a connection string, JSON, a header, a message. */
+/** Secrets within a text: a URL, a connection string, JSON, a header, a message. */
 const inside: readonly RegExp[] = [
   /eyJ[\w-]{5,}\.[\w-]{5,}/,
   /\b(?:Bearer|Basic)\s+[\w.~+/-]{8,}/i,
@@ -143,10 +132,10 @@ const inside: readonly RegExp[] = [
   /\b(?:tok|sk|pk|key|gh[opsu]|xox[abp])[-_][\w-]{16,}/,
 ];
 
-/** Whether a longer text holds a secret: a whole one is {@link secrecyOf}. */
+/** For texts that contain a secret; {@link secrecyOf} is for texts that are one. */
 export const holdsSecret = (text: string): boolean => inside.some((each) => each.test(text));
 
-/** Methods that let a client in: their texts are passwords and keys, though nothing but their place says so. */
+/** Arguments of such methods are passwords and keys. */
 export const isSignInMethod = (method: string): boolean =>
   /log-?_?in|log-?_?on|sign-?_?in|authenticat|authori[sz]e|password|passphrase|(?:set|use|api).*key|token/i.test(
     method,
@@ -154,12 +143,12 @@ export const isSignInMethod = (method: string): boolean =>
 
 const stampStart = new RegExp(`^${stampMarker}[\\da-f]{${stampLength - stampMarker.length}}`);
 
-/** Text that this benchmark has made: the contents of its own messages, and what carries a stamp. */
+/** Text of this benchmark: payloads, and texts with a stamp. */
 export const isBenchmarkText = (leaf: unknown, path: Path): boolean =>
   typeof leaf === 'string' &&
   (stampStart.test(leaf) || /^(?:payload|bench)\./.test(lastName(path) ?? ''));
 
-/** The last word of a name, however it is written: `userPin`, `user_pin`, `PIN`. */
+/** By the last word of the name: `userPin`, `user_pin`, `PIN`. */
 const isOfPayments = (name: string): boolean =>
   /(?:credit|debit|card)[-_ ]?(?:card|no|num|number)$/i.test(name) ||
   /^(?:pin|passcode|cvv2?|cvc2?|iban|ssn|otp)$/i.test(
@@ -180,7 +169,7 @@ function isCardNumber(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** `sure` by the name of the member that holds it or by its form; `like`: a long text that may be a key, or not. */
+/** `sure` by name or form; `like`: a long text that may be a key. */
 export function secrecyOf(leaf: unknown, path: Path): 'sure' | 'like' | undefined {
   const name = lastName(path);
   if (name !== undefined && (isSecretName(name) || isOfPayments(name)))
@@ -190,7 +179,6 @@ export function secrecyOf(leaf: unknown, path: Path): 'sure' | 'like' | undefine
   return looksLikeKey(leaf) ? 'like' : undefined;
 }
 
-/** A URL with references in place of the parts of its path that let somebody in: keys of webhooks, tokens of tenants. */
 export function urlWithoutKeys(url: string): string {
   let number = 0;
   return url.replace(/(?<=[^/:]\/)[^/?#]+/g, (part) => {

@@ -3,11 +3,9 @@ import { ConnectFailure } from '../../wire/connectFailure';
 import { EventReader } from '../../wire/http/httpInput';
 import { PendingBytes } from '../../wire/socket/frameReader';
 import type { Direction, RecordedTransport } from '../recording';
-import { HubTraffic } from './conversation';
-import { maximumMessageBytes } from './frameTap';
+import { HubTraffic, maximumMessageBytes } from './traffic';
 import type { RecordedClient, Recorder } from './recorder';
 
-/** Reads aside one request of a client and its answer. */
 export interface RequestTap {
   sent?(chunk: Buffer): void;
   allSent?(): void;
@@ -18,9 +16,8 @@ export interface RequestTap {
   abandoned?(): void;
 }
 
-/** Connection ids that were given out and not used yet. */
 const maximumExpected = 10_000;
-/** A client that polls asks again at once; one that has not for so long is gone. */
+/** A polling client asks again at once: after this silence it has left. */
 const silenceMs = 20_000;
 const sweepMs = 5000;
 
@@ -29,14 +26,13 @@ interface HttpClient {
   readonly transport: Exclude<RecordedTransport, 'WebSockets'>;
   readonly recorded: RecordedClient;
   readonly conversation: HubTraffic;
-  /** Requests that wait for their answer. */
   open: number;
   lastMs: number;
 }
 
 /**
- * Clients that speak over HTTP alone, by the id that negotiate gave them: with server-sent events, or by
- * polling. Source: SignalR's transport protocols, "Server-Sent Events" and "Long Polling".
+ * Clients over server-sent events or long polling, by connection id. Source: SignalR's transport protocols, "Server-Sent
+ * Events" and "Long Polling".
  */
 export class HttpClients {
   private readonly expected = new Set<string>();
@@ -47,7 +43,6 @@ export class HttpClients {
     this.timer.unref();
   }
 
-  /** The id was given to a client. */
   expect(id: string): void {
     this.expected.add(id);
     if (this.expected.size <= maximumExpected) return;
@@ -114,7 +109,6 @@ export class HttpClients {
     const body = new BoundedBody(client.conversation, 'in');
     let hasEnded = false;
     return {
-      // The server has ended the connection.
       answered: ({ statusCode }) => (hasEnded = statusCode === 204 || statusCode === 404),
       received: (chunk) => body.add(chunk),
       ended: () => {
@@ -138,7 +132,6 @@ export class HttpClients {
   }
 }
 
-/** A body with whole messages, if it is not too long to be kept. */
 class BoundedBody {
   private readonly bytes = new PendingBytes();
   private length = 0;
@@ -160,10 +153,8 @@ class BoundedBody {
   }
 }
 
-/** Longest event that is read as a whole, to know how long it is. */
 const maximumEventBytes = 16 * 1024 * 1024;
 
-/** Server-sent events: a hub puts whole messages into their data. */
 class EventStream {
   private reader = new EventReader(maximumEventBytes);
 
@@ -179,7 +170,7 @@ class EventStream {
     } catch (error) {
       if (!(error instanceof ConnectFailure)) throw error;
       this.conversation.tooLong('in', maximumEventBytes);
-      // What follows of the event is no data, since it does not begin a line.
+      // The rest of the event begins no data line, and is ignored.
       this.reader = new EventReader(maximumEventBytes);
     }
   }

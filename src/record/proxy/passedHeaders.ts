@@ -1,9 +1,8 @@
-/** Headers on their way through the proxy: as they are, except for what would lead past it. */
+/** Headers are passed unchanged, except those that would lead past the proxy. */
 import { isLoopbackHost } from '../../base/endpoint';
 import type { IncomingMessage } from 'node:http';
 import type { ProxiedServer } from './proxiedServers';
 
-/** Names and values in turn. */
 export type HeaderList = readonly string[];
 
 /** Of one connection, not of the message (RFC 9110, 7.6.1). */
@@ -24,13 +23,12 @@ function* pairs(list: HeaderList): Generator<readonly [name: string, value: stri
 
 interface RequestWay {
   readonly url: URL;
-  /** Origin of the hub that is recorded. */
   readonly target: string;
-  /** Whether the answer is read: it must not be compressed then. */
+  /** An answer that is read must not be compressed. */
   readonly isRead: boolean;
 }
 
-/** What the server gets: its own name for the host, and for pages of the proxy its own origin. */
+/** The hub sees its own host, and its own origin for pages of the proxy. */
 export function requestHeaders(
   request: IncomingMessage,
   { url, target, isRead }: RequestWay,
@@ -49,7 +47,7 @@ export function requestHeaders(
   return passed;
 }
 
-/** The same for an upgrade, without extensions: compressed frames could not be read aside. */
+/** Without extensions: compressed frames cannot be read. */
 export function upgradeHeaders(
   request: IncomingMessage,
   way: Omit<RequestWay, 'isRead'>,
@@ -68,7 +66,7 @@ interface AnswerWay {
   readonly addressOf: (url: string) => string | undefined;
 }
 
-/** What the client gets: cookies that it keeps for the proxy, and leave for pages that use it. */
+/** Cookies get the proxy's domain, and pages may use the proxy. */
 export function answerHeaders(
   request: IncomingMessage,
   answer: IncomingMessage,
@@ -87,7 +85,6 @@ export function answerHeaders(
   return passed;
 }
 
-/** Those that {@link leave} writes anew. */
 const corsHeaders = new Set(['access-control-allow-origin', 'access-control-allow-credentials']);
 
 const leave = (origin: string): string[] => [
@@ -95,10 +92,7 @@ const leave = (origin: string): string[] => [
   ...['Access-Control-Allow-Credentials', 'true'],
 ];
 
-/**
- * The answer to a page that asks whether it may send a request (Fetch, "CORS-preflight request"); undefined
- * where this is for the hub to say.
- */
+/** Answer to a CORS preflight (Fetch, "CORS-preflight request"); undefined where the hub decides. */
 export function preflightAnswer(request: IncomingMessage, target: string): string[] | undefined {
   const { headers, method } = request;
   const wanted = headers['access-control-request-method'];
@@ -114,10 +108,7 @@ export function preflightAnswer(request: IncomingMessage, target: string): strin
   ];
 }
 
-/**
- * The origin of a page that is let in here: one of this machine, or of the hub itself, whose page is at home
- * there and a stranger here. For all others the hub decides, as without the proxy.
- */
+/** Pages of this machine and of the hub itself may use the proxy. For other origins the hub decides. */
 function allowedOrigin(request: IncomingMessage, target: string): string | undefined {
   const { origin } = request.headers;
   if (origin === undefined || origin === ownOrigin(request) || !URL.canParse(origin))
@@ -128,12 +119,12 @@ function allowedOrigin(request: IncomingMessage, target: string): string | undef
 const ownOrigin = ({ headers }: IncomingMessage): string => `http://${headers.host ?? ''}`;
 
 /**
- * A cookie that a browser keeps for a server on loopback without TLS: its domain is that of the proxy, and
- * `SameSite=None` is for secure ones alone (RFC 6265bis, 4.1.2.5 and 4.1.2.7).
+ * Without `Domain` and `Secure`, and with `SameSite=Lax` for `None`: browsers refuse them on loopback without TLS (RFC
+ * 6265bis, 4.1.2.5 and 4.1.2.7).
  */
 function loopbackCookie(cookie: string, prefix: string): string {
   const [pair = '', ...attributes] = cookie.split(';');
-  // Such names are refused without the attribute; browsers trust loopback enough to keep them with it.
+  // These names require `Secure`; browsers accept it on loopback.
   const isBound = /^\s*__(?:Secure|Host)-/i.test(pair);
   const kept = attributes.flatMap((attribute) => {
     const [name = '', value = ''] = attribute.split('=');

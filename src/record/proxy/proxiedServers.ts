@@ -1,28 +1,20 @@
-/** What a client asks for at the proxy, and where that is. */
-
 const prefix = '/.signalr-bench/';
-/** Services that one hub redirects to; more are passed on as they are, and not recorded. */
+/** Further services are passed on without being recorded. */
 const maximumPlaces = 64;
 
-/** An upstream server: scheme, host and port. */
 export interface ProxiedServer {
   readonly origin: string;
-  /** What stands before its paths at the proxy; empty for the target itself. */
+  /** Path prefix at the proxy; empty for the target itself. */
   readonly prefix: string;
 }
 
 export interface RoutedRequest {
   readonly place: ProxiedServer;
-  /** Where it is, with its query. */
   readonly url: URL;
-  /** Whether this is of the hub, or of a service that the hub has named. */
   readonly isHub: boolean;
 }
 
-/**
- * The servers behind the proxy: the target, under its own paths, and those that it has redirected clients
- * to, each under a prefix. Nobody else can be reached through it.
- */
+/** The target under its own paths, and each server it redirected clients to under a prefix. Nothing else can be reached. */
 export class ProxiedServers {
   private readonly target: ProxiedServer;
   private readonly others: ProxiedServer[] = [];
@@ -33,7 +25,6 @@ export class ProxiedServers {
     this.hubPath = target.pathname.replace(/\/$/, '').toLowerCase();
   }
 
-  /** @param requested path and query of a request; undefined when there is no such place */
   find(requested: string): RoutedRequest | undefined {
     if (!requested.startsWith('/')) return undefined;
     const [, number, path] = /^\/\.signalr-bench\/(\d{1,2})(\/.*)$/.exec(requested) ?? [];
@@ -48,15 +39,14 @@ export class ProxiedServers {
   }
 
   /**
-   * The address at the proxy of something that a server named, with the scheme for the same kind of request.
-   * @param own `host:port` by which the client knows the proxy
-   * @param adds whether its server may be a new one
-   * @returns undefined when it is no address of the web, or of a server that is none of these
+   * Address at the proxy of a URL that a server named.
+   * @param own `host:port` of the proxy as the client knows it
+   * @param adds whether a new server may be added
+   * @returns undefined for other schemes and unknown servers
    */
   addressOf(text: string, own: string, adds: boolean): string | undefined {
     const place = URL.canParse(text) ? this.placeOf(new URL(text), adds) : undefined;
     if (place === undefined) return undefined;
-    // As text, so that nothing of the path changes.
     const hostAt = text.indexOf('//') + 2;
     const pathAt = text.slice(hostAt).search(/[/?#]/);
     const rest = pathAt < 0 ? '' : text.slice(hostAt + pathAt);
@@ -82,7 +72,7 @@ export class ProxiedServers {
   }
 }
 
-/** Joined as text: a path such as `//other` must not become another host. */
+/** As text: a path such as `//other` must not become a host. */
 function urlAt({ origin }: ProxiedServer, path: string): URL | undefined {
   const text = `${origin}${path}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;

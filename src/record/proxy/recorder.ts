@@ -12,21 +12,16 @@ import {
   type RecordedMessage,
   type RecordedTransport,
 } from '../recording';
-import { mostOwnHeaders, ownHeaders } from '../ownHeaders';
-import type { TrafficListener } from './conversation';
+import { mostOwnHeaders, ownHeaders } from '../recording';
+import type { TrafficListener } from './traffic';
 
-/** What has passed so far, for people who watch. */
 export interface RecordedCounts {
-  /** Clients that are there, and those that were. */
   readonly clients: number;
   readonly everSeen: number;
   readonly messages: { readonly out: number; readonly in: number };
   readonly bytes: { readonly out: number; readonly in: number };
-  /** Messages that were not understood. */
   readonly unknown: number;
-  /** The last time that a client was not let in. */
   readonly refused?: Refusal;
-  /** By name, the most frequent first: what clients called, and what the server called. */
   readonly calls: readonly CountedName[];
   readonly callbacks: readonly CountedName[];
 }
@@ -42,10 +37,8 @@ export interface CountedName {
   readonly bytes: number;
 }
 
-/** Names that are counted one by one; the others together. */
 const maximumNames = 200;
 const others = '(others)';
-/** That are told apart. */
 const mostTokens = 10_000;
 
 class NameCounts {
@@ -66,13 +59,11 @@ class NameCounts {
 
 type Opening = Pick<OpenEvent, 'transport' | 'path' | 'query' | 'headers' | 'token' | 'cookies'>;
 
-/** One client as it is recorded: what is understood of it goes into the recording with its time. */
 export interface RecordedClient extends TrafficListener {
-  /** The client is gone. @param code of the web socket, 1005 for none */
+  /** @param code of the web socket, 1005 for none */
   closed(code?: number, reason?: string): void;
 }
 
-/** Numbers clients, gives each event its time, and counts. */
 export class Recorder {
   private clients = 0;
   private everSeen = 0;
@@ -82,25 +73,21 @@ export class Recorder {
   private latestRefusal: Refusal | undefined;
   private readonly negotiatedWith = new Set<string>();
   private negotiatedWithToken = false;
-  /** Their numbers by their digests: none is kept. */
+  /** By digest: tokens are not kept. */
   private readonly tokens = new Map<string, number>();
   private readonly calls = new NameCounts();
   private readonly callbacks = new NameCounts();
 
-  /**
-   * @param onEvent gets each event as it happens; `kind` is what its client speaks
-   * @param target what is recorded: a hub of the application, or a service
-   * @param nowUs the time that events get
-   */
+  /** @param onEvent `kind` is what the client speaks @param target the hub, or a service */
   constructor(
     private readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void,
     private readonly target?: URL,
     private readonly nowUs = clockFromNow(),
   ) {}
 
-  /** Browsers send headers of the application with negotiate alone: whoever comes next has them. */
+  /** Browsers send headers of the application with negotiate alone: they count for later clients. */
   negotiated(headerNames: readonly string[], url: URL): void {
-    // With a service a client negotiates again, with the token that it got.
+    // With a service a client negotiates a second time, with the token it was given.
     if (headerNames.includes('authorization') && !this.isOfService(url))
       this.negotiatedWithToken = true;
     for (const name of ownHeaders(headerNames))
@@ -120,14 +107,13 @@ export class Recorder {
     return { tokenNumber };
   }
 
-  /** An application's own hub may have such a path, too. */
+  /** A hub of an application may have such a path, too. */
   private isOfService(url: URL): boolean {
     const { target } = this;
     const isTarget = target !== undefined && url.origin === target.origin && !isServicePath(target);
     return isServicePath(url) && !isTarget;
   }
 
-  /** The server has answered a client that wants to come in; from 400 on it does not let it in. */
   answered(path: string, status: number): void {
     if (status >= 400) this.latestRefusal = { path: path.slice(0, 200), status };
   }
@@ -147,7 +133,6 @@ export class Recorder {
     return this.add(kind, headers.length === 0 ? came : { ...came, headers });
   }
 
-  /** A client that came in such a way. */
   add(kind: RecordedKind, opening: Omit<OpenEvent, 't' | 'client' | 'ev' | 'protocol'>) {
     const client = (this.everSeen += 1);
     this.clients += 1;
@@ -212,7 +197,7 @@ const clockFromNow = (): (() => number) => {
   return () => Math.round((performance.now() - startMs) * 1000);
 };
 
-/** What people call the message by; undefined for answers and for what keeps a connection going. */
+/** Undefined for answers and pings. */
 function nameOf(message: RecordedMessage): string | undefined {
   if (isHubMessage(message)) {
     const { type } = message;
@@ -238,10 +223,10 @@ function nameOf(message: RecordedMessage): string | undefined {
 
 const accessToken = 'access_token';
 
-/** A path of a service, which makes a token for each client. */
+/** A service makes a token for each client. */
 const isServicePath = ({ pathname }: URL): boolean => /^\/clients?(?:\/|$)/.test(pathname);
 
-/** @param hadOwn the application gave one when it asked where to go */
+/** @param hadOwn the application sent its own token with negotiate */
 function withoutToken({ token: _token, query, ...others }: Opening, hadOwn: boolean): Opening {
   return {
     ...others,
@@ -250,7 +235,7 @@ function withoutToken({ token: _token, query, ...others }: Opening, hadOwn: bool
   };
 }
 
-/** What is kept of the request that a client came with: of its own headers and of the query the names alone. */
+/** Names only: values of headers and query parameters are not kept. */
 function openingOf({ headers }: IncomingMessage, url: URL, transport: RecordedTransport): Opening {
   const query = [...new Set(url.searchParams.keys())].slice(0, 50);
   const own = ownHeaders(Object.keys(headers));

@@ -15,26 +15,22 @@ import { HttpClients } from './httpClients';
 import { answerHeaders, preflightAnswer, requestHeaders, upgradeHeaders } from './passedHeaders';
 import { ProxiedServers, type RoutedRequest } from './proxiedServers';
 import { Recorder, type RecordedCounts } from './recorder';
-import { forwardSockets, tapWebSocket } from './socketPair';
+import { forwardSockets, tapWebSocket } from './webSocketTap';
 import { parseObject } from '../../wire/message/jsonScan';
 import { PendingBytes } from '../../wire/socket/frameReader';
 
 export interface RecordingProxyOptions {
-  /** `http:` or `https:` URL of the hub, or of what tells clients where theirs is. */
+  /** The hub, or an endpoint that tells clients where theirs is. */
   readonly target: URL;
-  /** 0 takes any free one. */
   readonly port: number;
   readonly way: SocketSettings;
-  /** What to do about a certificate that is not known, where the shell asks for it in words. */
   readonly trustAdvice?: string;
   readonly onEvent: (event: RecordedEvent, kind: RecordedKind) => void;
-  /** A client got no answer: `target-unreachable` or {@link unknownCertificateCode}. */
+  /** `target-unreachable` or {@link unknownCertificateCode}. */
   readonly onProblem: (problem: ExpectedError) => void;
 }
 
-/** Code of the error of a server whose certificate is not known here. */
 export const unknownCertificateCode = 'target-certificate';
-/** Which certificates are taken: those of an authority, with the file they are from, or any. */
 export interface Trust extends Pick<SocketSettings, 'ca' | 'insecureTls'> {
   readonly caFile?: string;
 }
@@ -47,18 +43,17 @@ const portRefusals: Readonly<Record<string, string>> = {
 };
 
 /**
- * Stands on loopback in place of a hub: passes on every request, answer and byte of a socket as it is, and
- * reads aside what clients and hub say to each other. What is read never holds up what is passed on.
+ * Stands on loopback in place of a hub: passes everything on unchanged, and reads it afterwards, so that reading holds up
+ * nothing.
  */
 export class RecordingProxy {
-  /** The second for programs to which `localhost` is ::1. */
+  /** The second listens on ::1, which some programs use for `localhost`. */
   private readonly servers: readonly Server[];
   private readonly places: ProxiedServers;
   private readonly recorder: Recorder;
   private readonly way: SocketSettings;
   private readonly agents: SocketAgents;
   private readonly clients: HttpClients;
-  /** Of web sockets: each ends one. */
   private readonly endings = new Set<() => void>();
   private port = 0;
   private isOver = false;
@@ -77,10 +72,7 @@ export class RecordingProxy {
     });
   }
 
-  /**
-   * @throws ExpectedError `target-unreachable` when nobody answers at the target, {@link unknownCertificateCode},
-   * `port-taken`, `port-refused`
-   */
+  /** @throws ExpectedError `target-unreachable`, {@link unknownCertificateCode}, `port-taken`, `port-refused` */
   static async start(options: RecordingProxyOptions): Promise<RecordingProxy> {
     await reach(options);
     const proxy = new RecordingProxy(options);
@@ -90,10 +82,7 @@ export class RecordingProxy {
     return proxy;
   }
 
-  /**
-   * What clients use in place of the target. Browsers send cookies of this machine to all its ports, but
-   * know `localhost` and `127.0.0.1` apart: the name is that of the target, where that is on this machine.
-   */
+  /** Has the target's name where that is on this machine: browsers separate cookies of `localhost` and `127.0.0.1`. */
   get url(): string {
     const { hostname, pathname, search } = this.options.target;
     const host = isLoopbackHost(hostname) && isIP(hostname) !== 6 ? hostname : 'localhost';
@@ -105,12 +94,10 @@ export class RecordingProxy {
     return this.recorder.counts();
   }
 
-  /** Connections from now on take these certificates, too. */
   trust(trust: Trust): void {
     Object.assign(this.way, trust);
   }
 
-  /** Ends all connections; what they have said until now is recorded. */
   async dispose(): Promise<void> {
     this.isOver = true;
     const closed = this.servers.map(
@@ -132,7 +119,7 @@ export class RecordingProxy {
     else if (wanted !== undefined) this.ask(wanted, request, response);
   }
 
-  /** What a request is for; undefined when it was refused. */
+  /** Undefined when it was refused. */
   private wantedBy(request: IncomingMessage, response: ServerResponse): RoutedRequest | undefined {
     const refusal = refusalOf(request);
     const wanted = refusal === undefined ? this.places.find(request.url ?? '') : undefined;
@@ -182,7 +169,7 @@ export class RecordingProxy {
     });
   }
 
-  /** An answer that may say where a client goes on. */
+  /** An answer that may tell the client another address. */
   private answerRead(
     request: IncomingMessage,
     response: ServerResponse,
@@ -217,10 +204,9 @@ export class RecordingProxy {
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    // For all answers but the one that makes it a web socket.
     const response = new ServerResponse(request);
     response.assignSocket(socket as Socket);
-    // The server forwards this no more, once it has handed the socket over.
+    // Node forwards it no more after the upgrade.
     socket.on('drain', () => response.emit('drain'));
     response.on('finish', () => socket.end(() => socket.destroy()));
     response.on('error', () => undefined);
@@ -267,7 +253,6 @@ export class RecordingProxy {
 
   private problemOf(url: URL, error: Error): string {
     const problem = failureAt(url, error, this.options.trustAdvice);
-    // What ends with the recording is none.
     if (!this.isOver) this.options.onProblem(problem);
     return problem.message;
   }
@@ -275,7 +260,7 @@ export class RecordingProxy {
 
 const isNegotiate = (url: URL): boolean => /\/negotiate\/?$/i.test(url.pathname);
 
-/** JSON, or a text that may be a URL, which nothing has compressed. */
+/** Uncompressed JSON, or text that may be a URL. */
 function isShortText({ headers, statusCode }: IncomingMessage): boolean {
   return (
     statusCode === 200 &&
@@ -285,7 +270,7 @@ function isShortText({ headers, statusCode }: IncomingMessage): boolean {
   );
 }
 
-/** Passes bytes on as fast as they are taken, then shows them. */
+/** Shows bytes only after passing them on. */
 function pass(
   from: IncomingMessage,
   to: NodeJS.WritableStream,
@@ -313,7 +298,6 @@ function begin(
   response.flushHeaders();
 }
 
-/** The head of the answer that makes a connection a web socket. */
 function switchText({ statusMessage = '' }: IncomingMessage, headers: readonly string[]): string {
   const all = [...headers, 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
   const lines = all.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${all[at + 1]}`] : []));
@@ -321,8 +305,8 @@ function switchText({ statusMessage = '' }: IncomingMessage, headers: readonly s
 }
 
 /**
- * A page of any origin can have a name of its own lead to this machine (DNS rebinding), which shows in the
- * host. Addresses are no names: emulators of phones have ones of their own for the machine they run on.
+ * Refuses host names other than localhost: a page could point a name of its own at this machine (DNS rebinding). Addresses are
+ * allowed: emulators of phones have their own for this machine.
  */
 function refusalOf({ headers: { host } }: IncomingMessage): string | undefined {
   const hostname =
@@ -350,7 +334,7 @@ function failureAt({ origin }: URL, cause: Error, trustAdvice = ''): ExpectedErr
   });
 }
 
-/** Opens a connection to the target and closes it: a wrong name, port or certificate shows before anything else. */
+/** Connects once, so that a wrong name, port or certificate shows at the start. */
 async function reach({ target, way, trustAdvice }: RecordingProxyOptions): Promise<void> {
   const nothing = (): void => undefined;
   const probe: SocketOwner = { onBytes: nothing, onSocketError: nothing, onSocketClose: nothing };
@@ -385,7 +369,7 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Where this machine has no such address, or somebody else listens there, the first has to do. */
+/** Optional: the machine may have no IPv6, or the port may be taken there. */
 async function listenToo(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve) => {
     server.once('error', () => resolve());
@@ -393,21 +377,19 @@ async function listenToo(server: Server, port: number): Promise<void> {
   });
 }
 
-/** An answer to negotiate, or of an endpoint that names a client's URL, is much shorter. */
+/** Answers of negotiate are much shorter. */
 const maximumAnswerBytes = 64 * 1024;
 
 interface ReadAnswer {
-  /** The body for the client; undefined when it is passed on as it is. */
   readonly body?: Buffer;
-  /** What a client of another transport than web sockets names in its requests. */
+  /** Id that clients over HTTP put into their requests. */
   readonly connectionId?: string;
 }
 
 /**
- * What clients are told where to go on: the answer to negotiate of SignalR (its transport protocols, "POST
- * endpoint-base/negotiate request"), with `url` when a service takes over, and what applications with Azure
- * Web PubSub answer, the URL of a client by itself or in some member.
- * @param addressOf the address at the proxy in place of a server's
+ * Finds addresses in an answer: `url` of SignalR's negotiate (transport protocols, "POST endpoint-base/negotiate request"), or
+ * a client URL of Azure Web PubSub anywhere in the text.
+ * @param addressOf its address at the proxy
  */
 function readNamedAddresses(
   body: Buffer,
@@ -428,5 +410,5 @@ function readNamedAddresses(
   return replaced === text ? {} : { body: Buffer.from(replaced) };
 }
 
-/** The beginning of a client's URL, wherever it stands; its slashes may be escaped in JSON. */
+/** The beginning of a client URL; JSON may escape its slashes. */
 const clientUrl = /wss?:\/\/[\w.:[\]-]+(?=\/clients?\/)/gi;

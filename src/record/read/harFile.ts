@@ -3,9 +3,12 @@ import { JSONParser } from '@streamparser/json';
 import { ExpectedError } from '../../base/expectedError';
 import { plural, formatBytes } from '../../base/units';
 import { parseObject } from '../../wire/message/jsonScan';
-import { ownHeaders } from '../ownHeaders';
-import type { OpenedRecording } from '../recording';
-import { HarHttpClients, type HarExchange, type HarEvent } from './harRequests';
+import {
+  ownHeaders,
+  type OpenedRecording,
+  type Direction,
+  type RecordedTransport,
+} from '../recording';
 import {
   isPubSubUrl,
   isServiceUrl,
@@ -15,7 +18,7 @@ import {
   type ImportBounds,
 } from './importedClients';
 
-/** What is read of an entry: it ends with its other members, the URL among them. */
+/** The members of an entry that are read; the URL comes late. */
 interface Entry {
   frames: Frame[];
   frameBytes: number;
@@ -24,7 +27,6 @@ interface Entry {
   lastsMs?: number;
   token: boolean;
   cookies: boolean;
-  /** Of the request. */
   headers: string[];
   subprotocol?: string;
   method?: string;
@@ -36,7 +38,7 @@ interface Entry {
   events?: HarEvent[];
 }
 
-/** As Chrome and Edge write it; the time is seconds since 1970. */
+/** As Chrome and Edge write it; `time` is seconds since 1970. */
 interface Frame {
   readonly type: string;
   readonly time: number;
@@ -60,10 +62,7 @@ const paths = [
   'time',
 ];
 
-/**
- * Reads the clients in a HAR file, as the developer tools of Chrome and Edge save it, piece by piece.
- * @throws ExpectedError `import-file` when it is none or nothing was said in it
- */
+/** Reads HAR files of Chrome and Edge piece by piece. @throws ExpectedError `import-file` */
 export async function readHarFile(file: string, bounds = importBounds): Promise<OpenedRecording> {
   const reader = new HarReader(bounds);
   const notes: string[] = [];
@@ -85,7 +84,7 @@ export async function readHarFile(file: string, bounds = importBounds): Promise<
       );
   } catch (cause) {
     if (cause instanceof ExpectedError) throw cause;
-    // Damage behind frames that were read does not take them away.
+    // What was read before the damage is used.
     if (!reader.hasFrames) throw notHar(file, 'it is not JSON text', cause);
     notes.push(
       `The file is damaged within its first ${formatBytes(bytes)}; what stands before was read.`,
@@ -136,7 +135,7 @@ class HarReader {
   isWhole = false;
   private readonly http = new HarHttpClients();
   private entry: Entry = newEntry();
-  /** Of the latest negotiation, where the URL of a cut entry is missing. */
+  /** For entries that are cut before their URL. */
   private negotiated: string | undefined;
   /** Browsers send headers of the application with negotiate alone. */
   private negotiatedWith: readonly string[] = [];
@@ -163,7 +162,7 @@ class HarReader {
   }
 
   get isFull(): boolean {
-    // What one socket has said is kept until its entry ends.
+    // Messages of a socket are kept until its entry ends.
     const { entry, bounds, http } = this;
     return (
       this.clients.isFull ||
@@ -180,7 +179,6 @@ class HarReader {
     if (!this.isWhole) this.parser.write(chunk);
   }
 
-  /** Of an entry that is not whole. */
   finish(): void {
     if (this.entry.frames.length > 0) this.endOfEntry();
     this.http.finish(this.clients);
@@ -227,7 +225,7 @@ class HarReader {
 
   private value(value: unknown, key: string, stack: readonly string[]): void {
     this.isHar = true;
-    // Root, log, entries, number of the entry, and what is below it.
+    // Stack: root, log, entries, index of the entry, and below.
     const [member, inner] = [stack[4], stack[5]];
     const { entry } = this;
     if (member === undefined) {
@@ -288,7 +286,7 @@ class HarReader {
       client.said(lastMs, type === 'send' ? 'out' : 'in', payload, isText);
     }
     const overMs = (startedMs ?? Number.NaN) + (lastsMs ?? Number.NaN);
-    // The time of the start has whole milliseconds, those of frames have more.
+    // Times of entries have whole milliseconds, those of frames have more.
     if (isOneClock && overMs > lastMs - 1 && overMs - lastMs < longestSilenceMs)
       client.over(Math.max(overMs, lastMs));
   }
@@ -313,7 +311,6 @@ function isEvent(value: unknown): value is HarEvent {
   return Number.isFinite(time) && (data === undefined || typeof data === 'string');
 }
 
-/** The first that a client of SignalR sends. */
 function isHandshake(frame: Frame | undefined): boolean {
   if (frame === undefined) return false;
   const text =
@@ -339,7 +336,7 @@ function noteExchange(entry: Entry, inner: string | undefined, key: string, valu
 function exchangeOf(entry: Entry, url: string): HarExchange {
   const { method = 'GET', startedMs = Number.NaN, lastsMs = 0, posted = '', answered } = entry;
   const { answeredBytes = 0, events, headers, token, cookies } = entry;
-  // Chrome writes each byte of a posted body that is no text as a letter.
+  // Chrome writes each byte of a binary body as a letter.
   const isBinary = entry.postedType === 'application/octet-stream';
   return {
     ...{ url, method, startedMs, events, headers: ownHeaders(headers), token, cookies },
@@ -350,7 +347,6 @@ function exchangeOf(entry: Entry, url: string): HarExchange {
   };
 }
 
-/** Values of headers are not kept. */
 function noteHeader(entry: Entry, header: unknown, isOfRequest: boolean): void {
   const { name, value } = header as { readonly name?: unknown; readonly value?: unknown };
   if (typeof name !== 'string') return;
@@ -368,3 +364,125 @@ function noteHeader(entry: Entry, header: unknown, isOfRequest: boolean): void {
       if (isOfRequest) entry.headers.push(name);
   }
 }
+
+export interface HarExchange {
+  readonly url: string;
+  readonly method: string;
+  readonly startedMs: number;
+  readonly endMs: number;
+  readonly posted: Buffer;
+  readonly answered: Buffer;
+  readonly isCut: boolean;
+  readonly events?: readonly HarEvent[] | undefined;
+  readonly headers: readonly string[];
+  readonly token: boolean;
+  readonly cookies: boolean;
+}
+
+/** As Chrome and Edge write it; `time` is seconds since 1970. */
+export interface HarEvent {
+  readonly time: number;
+  /** Absent in files without sensitive data. */
+  readonly data?: string;
+}
+
+interface HttpClient {
+  readonly said: { readonly atMs: number; readonly direction: Direction; readonly bytes: Buffer }[];
+  readonly first: HarExchange;
+  readonly hubUrl: string | undefined;
+  transport: RecordedTransport;
+  headers: readonly string[];
+  token: boolean;
+  cookies: boolean;
+  overMs?: number;
+  isDeaf?: boolean;
+}
+
+/**
+ * Clients over HTTP: they post what they send, and receive events or answers to polls. Source: SignalR's transport protocols,
+ * "Server-Sent Events" and "Long Polling".
+ */
+export class HarHttpClients {
+  bytes = 0;
+  messages = 0;
+  /** Clients left out because the file lacks what they received. */
+  deaf = 0;
+  cutAnswers = 0;
+  private readonly clients = new Map<string, HttpClient>();
+  private readonly hubs = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.clients.size === 0;
+  }
+
+  negotiated(url: string): void {
+    this.hubs.add(withoutQuery(url));
+  }
+
+  add(exchange: HarExchange, hubUrl: string | undefined): void {
+    const { url, startedMs, endMs } = exchange;
+    if (!Number.isFinite(startedMs) || Number.isNaN(new Date(endMs).getTime())) return;
+    const isService = isServiceUrl(url);
+    const id = /[?&]id=([^&]+)/.exec(url)?.[1];
+    if (id === undefined || !(isService || this.hubs.has(withoutQuery(url)))) return;
+    let client = this.clients.get(id);
+    if (client === undefined) {
+      client = {
+        ...{ said: [], first: exchange, hubUrl: isService ? hubUrl : undefined },
+        ...{ transport: 'LongPolling', headers: [], token: false, cookies: false },
+      };
+      this.clients.set(id, client);
+    }
+    client.headers = [...new Set([...client.headers, ...exchange.headers])];
+    client.token ||= exchange.token || /[?&]access_token=/.test(url);
+    client.cookies ||= exchange.cookies;
+    this.hear(client, exchange);
+  }
+
+  /** Requests are in the order in which they began. */
+  finish(clients: ImportedClients): void {
+    for (const client of this.clients.values()) {
+      if (!client.said.some(({ direction }) => direction === 'out')) continue;
+      if (client.isDeaf === true) this.deaf += 1;
+      else replay(client, clients);
+    }
+    this.clients.clear();
+  }
+
+  private hear(client: HttpClient, exchange: HarExchange): void {
+    const { method, startedMs, endMs, events, posted, answered } = exchange;
+    const keep = (atMs: number, direction: Direction, bytes: Buffer): void => {
+      if (bytes.length === 0) return;
+      client.said.push({ atMs, direction, bytes });
+      this.bytes += bytes.length;
+      this.messages += 1;
+    };
+    if (method === 'POST') keep(startedMs, 'out', posted);
+    else if (method === 'DELETE') client.overMs = startedMs;
+    else if (events !== undefined) {
+      client.transport = 'ServerSentEvents';
+      client.overMs = endMs;
+      client.isDeaf ||= events.some(({ data }) => data === undefined);
+      let lastMs = startedMs;
+      for (const { time, data = '' } of events) {
+        if (Math.abs(time * 1000 - lastMs) < longestSilenceMs) lastMs = time * 1000;
+        keep(lastMs, 'in', Buffer.from(data));
+      }
+    } else {
+      if (exchange.isCut) this.cutAnswers += 1;
+      keep(endMs, 'in', answered);
+    }
+  }
+}
+
+function replay({ first, said, ...client }: HttpClient, clients: ImportedClients): void {
+  said.sort((a, b) => a.atMs - b.atMs);
+  const { hubUrl, transport, headers, token, cookies, overMs } = client;
+  const opened = clients.open(first.startedMs, {
+    ...{ url: first.url, hubUrl, transport, kind: 'signalr', headers, token, cookies },
+  });
+  for (const { atMs, direction, bytes } of said) opened.said(atMs, direction, bytes, true);
+  if (overMs !== undefined) opened.over(Math.max(overMs, said.at(-1)!.atMs));
+}
+
+const withoutQuery = (url: string): string => url.split('?', 1)[0]!;

@@ -1,5 +1,5 @@
-import { mostFrequent } from '../clientsConfig';
-import { trafficReaderFor } from '../proxy/conversation';
+import { mostFrequent } from '../../base/collect';
+import { trafficReaderFor } from '../proxy/traffic';
 import { Recorder } from '../proxy/recorder';
 import {
   recordingSchema,
@@ -10,46 +10,39 @@ import {
   type Recording,
 } from '../recording';
 
-/** What is known of a connection before its first message. */
 export interface ClientOpening {
-  /** URL that the client connected to. */
   readonly url: string;
-  /** Of the hub, where a service was connected to in its place. */
+  /** Of the hub that sent the client to a service. */
   readonly hubUrl?: string | undefined;
   readonly transport: OpenEvent['transport'];
-  /** Names of headers of the application's own. */
   readonly headers?: readonly string[];
   readonly token?: boolean;
   readonly cookies?: boolean;
-  /** Subprotocol of Web PubSub that was agreed. */
   readonly subprotocol?: string;
   readonly kind: RecordedKind;
 }
 
-/** More is not read: beyond it nothing new is said, and memory ends. */
+/** More says nothing new, and needs too much memory. */
 export interface ImportBounds {
   readonly events: number;
-  /** Of their messages. */
   readonly bytes: number;
 }
 
 export const importBounds: ImportBounds = { events: 1_000_000, bytes: 256 * 1024 * 1024 };
 
-/** SignalR sends pings each 15 s; whoever says nothing for a day has a clock that jumped. */
+/** SignalR sends pings every 15 s: after a day's silence the clock has jumped. */
 export const longestSilenceMs = 86_400_000;
 
-/** A client of such a file. */
 export interface ImportedClient {
   said(atMs: number, direction: Direction, payload: Buffer, isText: boolean): void;
   over(atMs: number): void;
 }
 
-/** Clients of a file that was made elsewhere, as a recording of ours would have them. */
+/** Clients of HAR files and logs, recorded as by the proxy. */
 export class ImportedClients {
   private readonly events: RecordedEvent[] = [];
   private readonly targets: string[] = [];
   private kind: RecordedKind | undefined;
-  /** When what is read at the moment was said, since 1970. */
   private nowUs = 0;
   private readonly recorder = new Recorder(
     (event) => {
@@ -61,7 +54,6 @@ export class ImportedClients {
 
   constructor(private readonly bounds = importBounds) {}
 
-  /** Whether so much was read that the rest is left out. */
   get isFull(): boolean {
     const { bytes } = this.recorder;
     return this.events.length >= this.bounds.events || bytes.out + bytes.in >= this.bounds.bytes;
@@ -104,7 +96,6 @@ export class ImportedClients {
     };
   }
 
-  /** In the order of their times. Times in files are of one clock, but lines of several clients are not in order. */
   recording(): Recording {
     const sorted = this.events.sort((a, b) => a.t - b.t);
     const startUs = sorted[0]?.t ?? 0;
@@ -132,9 +123,7 @@ function urlIn(url: string): URL | undefined {
   }
 }
 
-/** Hubs send clients of Azure SignalR Service there. */
 export const isServiceUrl = (url: string): boolean =>
   /^\/client\/?$/.test(urlIn(url)?.pathname ?? '');
 
-/** Clients of Azure Web PubSub connect there. */
 export const isPubSubUrl = (url: string): boolean => /\/clients?\/hubs\//.test(url);

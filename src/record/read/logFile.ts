@@ -5,8 +5,8 @@ import type { Direction, OpenedRecording, RecordedTransport } from '../recording
 import { isServiceUrl, ImportedClients, type ImportedClient } from './importedClients';
 
 /**
- * The log of `@microsoft/signalr` at level Trace with `logMessageContent: true`. Its lines are those of its
- * ConsoleLogger and its transports; a browser puts the place in the code before them.
+ * Trace log of `@microsoft/signalr` with `logMessageContent: true`, in the words of its ConsoleLogger and transports; browsers
+ * put the code location before each line.
  */
 const line =
   /\[(\d{4}-\d\d-\d\dT[\d:.]{8,12}Z)\] (?:Trace|Debug|Information|Warning|Error|Critical): (.*)$/s;
@@ -22,13 +22,11 @@ const transports: Readonly<Record<string, RecordedTransport>> = {
   SSE: 'ServerSentEvents',
   LongPolling: 'LongPolling',
 };
-/** Lines are as long as their messages; of a longer one only this is read. */
 const longestLine = 16 * 1024 * 1024;
 
-/** Whether the beginning of a file is that of such a log. */
 export const isLog = (head: string): boolean => head.split(/\r?\n/).some((text) => line.test(text));
 
-/** @throws ExpectedError `import-file` when it has no messages, or not their content */
+/** @throws ExpectedError `import-file` without messages, or without their content */
 export async function readLogFile(file: string): Promise<OpenedRecording> {
   const reader = new LogReader();
   const notes: string[] = [];
@@ -89,7 +87,6 @@ class LogReader {
   line(text: string): void {
     const found = line.exec(text.trimEnd());
     const atMs = Date.parse(found?.[1] ?? '');
-    // Something that only looks like a time is no line of a log either.
     if (found === null || Number.isNaN(atMs)) return;
     const message = found[2]!;
     const asked = negotiation.exec(message);
@@ -107,7 +104,6 @@ class LogReader {
       : message.startsWith('SSE')
         ? 'ServerSentEvents'
         : 'LongPolling';
-    // It polls again and again.
     if (transport === 'LongPolling' && this.client !== undefined && this.transport === transport)
       return;
     if (this.client !== undefined) this.overlaps += 1;
@@ -133,7 +129,7 @@ class LogReader {
       return;
     }
     this.messages += 1;
-    // A log that begins later has no line of the connecting.
+    // A log may begin after the client connected.
     this.client ??= this.clients.open(atMs, {
       ...{ url: this.url, transport: transports[name]!, kind: 'signalr' },
     });
@@ -144,10 +140,9 @@ class LogReader {
   }
 }
 
-/** `0x05 0xa1`. */
 const bytesOf = (content: string): Buffer => Buffer.from(content.replace(/0x|\s/g, ''), 'hex');
 
-/** With the ends of messages, which some programs that keep logs take out. */
+/** Restores the separators of messages, which some log programs remove. */
 function separated(content: string): string {
   if (content.includes('\u001e') || !content.startsWith('{')) return content;
   let depth = 0;

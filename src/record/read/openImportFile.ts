@@ -5,10 +5,9 @@ import { openRecording } from '../recordingFile';
 import { readHarFile } from './harFile';
 import { isLog, readLogFile } from './logFile';
 
-/** What is read of a file to know its kind. */
 const headBytes = 4096;
 
-/** Undefined for what is neither a recording nor made by one of the programs that are known. @throws ExpectedError `import-file`, as the readers of each kind */
+/** Undefined for an unknown kind of file. @throws ExpectedError `import-file`, `recording-invalid` */
 export async function openImportFile(file: string): Promise<OpenedRecording | undefined> {
   const head = await headOf(file);
   if (

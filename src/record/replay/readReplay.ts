@@ -1,8 +1,9 @@
-/** What the clients of a recording sent and when, as bytes that workers only have to send. */
-import { addCount, getOrCreate } from '../../base/collect';
+/** Reads what recorded clients sent, and when, as bytes ready to send. */
+import path from 'node:path';
+import { addCount, getOrCreate, mostFrequent } from '../../base/collect';
 import { maxPayloadBytes } from '../../base/message';
 import type { CallStep, OnStep, SessionStep } from '../../usecases/sessionSteps';
-import { noStamp, replayFlag, type ReplayTracks } from '../../plan/plan';
+import { noStamp, type ReplayTracks } from '../../plan/plan';
 import { jsonCodec, messagePackCodec, type HubCodec } from '../../wire/message/hubCodec';
 import {
   hubMessageType,
@@ -13,7 +14,6 @@ import {
 } from '../../wire/message/hubMessage';
 import { stampLength } from '../../wire/message/stamp';
 import { findSubprotocol } from '../../wire/webpubsub/pubSubMessage';
-import { mostFrequent } from '../clientsConfig';
 import {
   newConversation,
   readConversations,
@@ -29,29 +29,31 @@ import type {
   Recording,
   RecordingHeader,
 } from '../recording';
-import { replayError, nothingToReplay, otherServiceRecorded } from './nothingToReplay';
-import { ackIdPlaceholder, pubSubFrame } from './pubSubFrame';
-import { NotSendable, replayedValue } from './sentValue';
-import { ByteList, sharedNumbers } from './sharedArrays';
+import { ackIdPlaceholder, pubSubFrame, NotSendable, replayedValue } from './replayedMessage';
+import {
+  ByteList,
+  packOperations,
+  sharedNumbers,
+  type Form,
+  type Operation,
+} from './packOperations';
+import { formatCount } from '../../base/units';
+import { openNamedRecording } from '../recordingFile';
+import { ExpectedError } from '../../base/expectedError';
 
-/** Of a hub, or the JSON of Azure Web PubSub. */
+/** `webpubsub` is its JSON subprotocol. */
 export type ReplayProtocol = 'json' | 'messagepack' | 'webpubsub';
 
-/** Times are microseconds. */
 export interface ReadReplay {
-  /** How each replayed client came. */
   readonly opens: readonly OpenEvent[];
-  /** From the first that came to what was said last, as recorded. */
   readonly lengthUs: number;
-  /** What is counted: each method by whether it was answered, each callback, and the items of each stream. */
+  /** For the tables: each method, callback and stream. */
   readonly steps: readonly SessionStep[];
-  /** At the recorded speed. */
   readonly tracks: Omit<ReplayTracks, 'spreadUs'>;
-  /** What is not replayed, and how often it was seen. */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-/** What is replayed at most: all of it is in memory while it runs. */
+/** All of it is in memory during the run. */
 export interface ReplayBounds {
   readonly messages: number;
   readonly bytes: number;
@@ -60,7 +62,6 @@ export interface ReplayBounds {
   readonly names: number;
 }
 
-/** Of a method; a longer one is none that somebody has written. */
 const longestName = 200;
 
 export const replayBounds: ReplayBounds = {
@@ -70,12 +71,7 @@ export const replayBounds: ReplayBounds = {
   names: 200,
 };
 
-/**
- * Reads all events once; memory grows with what the clients sent, up to the bounds.
- *
- * @param protocol what the replay speaks, whatever was recorded
- * @throws ExpectedError `nothing-to-replay` where no client sent anything that can be sent again
- */
+/** @param protocol of the replay, whatever was recorded @throws ExpectedError `nothing-to-replay` */
 export async function readReplay(
   recording: Recording,
   name: string,
@@ -91,41 +87,19 @@ export async function readReplay(
 }
 
 type CallMessage = Invocation | StreamInvocation;
-type Form = 'call' | 'stream' | 'send' | 'cancel' | 'item' | 'end';
-
 const hasStamp: Readonly<Record<Form, boolean>> = {
   ...{ call: true, stream: true, cancel: true },
   ...{ send: false, item: false, end: false },
 };
 
-/** Stands where each connection writes a stamp of its own. */
+/** Each connection replaces it by its own stamp. */
 const anyStamp = '0'.repeat(stampLength);
-
-interface Operation {
-  readonly t: number;
-  readonly form: Form;
-  readonly method: string;
-  /** Where its bytes stand among all. */
-  readonly at: number;
-  readonly length: number;
-  readonly payloadBytes: number;
-  readonly stampAt: number;
-  /** Of a cancellation: the stream. Of what goes up in a stream: the call that it is of. */
-  readonly of?: Operation;
-  answer?: 'result' | 'error';
-  /** Of a call whose streams go up: what ended the last of them before the answer. */
-  endedBy?: Operation;
-  isCancelled?: true;
-  /** Among all operations of the replay, once they are in order. */
-  number?: number;
-}
 
 interface Client extends RecordedConversation<Operation> {
   readonly operations: Operation[];
-  /** Calls by the ids of their streams that go up; those of a call that is left out have none. */
+  /** Calls by the ids of their streams; undefined for a call that is left out. */
   readonly uploads: Map<string, Operation | undefined>;
   readonly callbacks: Map<string, number>;
-  /** By the method that opened the stream. */
   readonly items: Map<string, number>;
 }
 
@@ -236,7 +210,7 @@ class ReplayReader implements RecordingListener<Client, Operation> {
       lengthUs: Math.max(...clients.map(({ lastUs }) => lastUs)) - startUs,
       steps,
       tracks: {
-        ...packed(operations, names, startUs),
+        ...packOperations(operations, (operation) => names.numberOf(operation)!, startUs),
         clients: clients.length,
         first: sharedNumbers(Uint32Array, first, (at) => at),
         bytes: this.bytes.shared(),
@@ -248,7 +222,7 @@ class ReplayReader implements RecordingListener<Client, Operation> {
 
   private published(client: Client, message: RecordedPubSub, t: number): void {
     const { type, ackId } = message;
-    // A reliable client acknowledges what came, and every client keeps its socket going: a run does so by itself.
+    // A run acknowledges sequences and sends pings by itself.
     if (type === 'sequenceAck' || type === 'ping') return;
     const frame = pubSubFrame(message);
     if (frame === undefined || frame.method.length > longestName) {
@@ -262,7 +236,6 @@ class ReplayReader implements RecordingListener<Client, Operation> {
     if (ackId !== undefined) client.unanswered.set(String(ackId), operation);
   }
 
-  /** An item of a stream of the client, its end, or an answer to the server. */
   wentUp(client: Client, message: StreamItem | Completion, t: number): void {
     const { invocationId: id } = message;
     const of = client.uploads.get(id);
@@ -275,7 +248,7 @@ class ReplayReader implements RecordingListener<Client, Operation> {
           : 'answer of a client to a call of the server',
       );
     } else if (!this.hasRoom()) {
-      // Without its end nobody answers the call.
+      // Nobody answers the call without the end.
       for (const [call, one] of client.unanswered) if (one === of) client.unanswered.delete(call);
     } else if (isItem) {
       this.item(client, message, of, t);
@@ -362,7 +335,6 @@ class ReplayReader implements RecordingListener<Client, Operation> {
     payloadBytes = 0,
   ): Operation {
     const at = this.bytes.add(bytes);
-    // Ids stand before what clients write.
     const id = this.protocol === 'webpubsub' ? ackIdPlaceholder : anyStamp;
     const stampAt = hasStamp[operation.form] ? bytes.indexOf(id) : noStamp;
     const kept: Operation = { ...operation, at, length: bytes.length, payloadBytes, stampAt };
@@ -377,7 +349,6 @@ class ReplayReader implements RecordingListener<Client, Operation> {
     return false;
   }
 
-  /** What is counted, in the order of its numbers. */
   private countedSteps(
     clients: readonly Client[],
     { calls }: Names,
@@ -394,7 +365,7 @@ class ReplayReader implements RecordingListener<Client, Operation> {
     const counted = [...calls.map(callStep), ...events.slice(0, room)];
     const names = counted.map((step) => (step.kind === 'on' ? step.event : ''));
     return {
-      // How often each client does it in the mean is for the estimate: nobody follows these steps.
+      // The estimate needs the number for each client; nobody runs these steps.
       steps: counted.map((step) => ({
         ...{ kind: 'repeat', everyMs: 0, steps: [step], times: step.recorded / clients.length },
       })),
@@ -412,11 +383,10 @@ class ReplayReader implements RecordingListener<Client, Operation> {
   }
 }
 
-/** Of several hubs that of most clients: all go to one target. */
+/** All connections of a run go to one hub. */
 export const mostFrequentPath = (opens: readonly OpenEvent[]): string | undefined =>
   mostFrequent(opens.map(({ path }) => path))[0];
 
-/** Whether it can be replayed where clients of that kind are. */
 export const isReplayable = ({ protocol }: OpenEvent, kind: RecordedKind): boolean =>
   kind === 'webpubsub'
     ? findSubprotocol(protocol) !== undefined
@@ -441,14 +411,13 @@ interface NamedCall {
   payloadBytes: number;
 }
 
-/** Calls are counted by their methods, those with an answer apart from those without. */
+/** By method, apart for those with and without an answer. */
 class Names {
   readonly calls: NamedCall[] = [];
   private readonly numbers = new Map<string, number>();
 
   constructor(private readonly most: number) {}
 
-  /** Counts the operation; false where there is no room for another name. */
   add(operation: Operation): boolean {
     const { form, of } = operation;
     if (form === 'cancel' || form === 'end') return this.numberOf(operation) !== undefined;
@@ -484,7 +453,7 @@ function callStep({
   recorded,
   payloadBytes,
 }: NamedCall): CallStep & { readonly recorded: number } {
-  // For the estimate: a text of the mean size, besides its brackets and quotes.
+  // For the estimate: a text of the mean size, without brackets and quotes.
   const text = Math.max(1, Math.round(payloadBytes / recorded) - 4);
   return {
     ...{ kind: 'call', method, arguments: [`{text:${Math.min(maxPayloadBytes, text)}B}`] },
@@ -506,28 +475,58 @@ function addedUp(all: readonly ReadonlyMap<string, number>[]): Map<string, numbe
   return sums;
 }
 
-function packed(
-  all: readonly Operation[],
-  names: Names,
-  startUs: number,
-): Omit<ReadReplay['tracks'], 'clients' | 'first' | 'itemsOf' | 'bytes'> {
-  const waitsFor = ({ form, of, endedBy, number }: Operation): number =>
-    form === 'cancel' ? of!.number! : (endedBy?.number ?? number!);
+export interface OpenedReplay {
+  readonly lengthMs: number;
+  readonly steps: string;
+  readonly tracks: ReplayTracks;
+  readonly notes: readonly string[];
+}
+
+/** @throws ExpectedError `recording-invalid`, `nothing-to-replay` */
+export async function openReplay(
+  folder: string,
+  file: string,
+  asked: { readonly protocol: ReplayProtocol; readonly speed: number; readonly spreadMs: number },
+): Promise<OpenedReplay> {
+  const recording = await openNamedRecording(folder, file);
+  const name = path.basename(file);
+  const { lengthUs, steps, tracks, leftOut } = await readReplay(recording, name, asked.protocol);
+  const { dueUs } = tracks;
+  for (let at = 0; at < dueUs.length; at++) dueUs[at]! /= asked.speed;
   return {
-    dueUs: sharedNumbers(Float64Array, all, ({ t }) => t - startUs),
-    call: sharedNumbers(Uint16Array, all, (operation) => names.numberOf(operation)!),
-    flags: sharedNumbers(Uint8Array, all, flagsOf),
-    at: sharedNumbers(Uint32Array, all, ({ at }) => at),
-    length: sharedNumbers(Uint32Array, all, ({ length }) => length),
-    payloadBytes: sharedNumbers(Uint32Array, all, ({ payloadBytes }) => payloadBytes),
-    stampAt: sharedNumbers(Uint32Array, all, ({ stampAt }) => stampAt),
-    of: sharedNumbers(Uint32Array, all, waitsFor),
+    lengthMs: Math.floor(lengthUs / asked.speed / 1000) + 1,
+    steps: JSON.stringify(steps),
+    tracks: { ...tracks, spreadUs: asked.spreadMs * 1000 },
+    notes: [...recording.notes(), ...leftOutNotes(name, leftOut)],
   };
 }
 
-const flagsOf = ({ form, answer, isCancelled }: Operation): number =>
-  (answer === undefined ? 0 : replayFlag.answered) |
-  (answer === 'error' ? replayFlag.refused : 0) |
-  (form === 'cancel' ? replayFlag.cancels : 0) |
-  (form === 'end' ? replayFlag.ends : 0) |
-  (isCancelled ? replayFlag.isCancelled : 0);
+const mostKinds = 10;
+
+/** One sentence: the editor shows a message for each. */
+function leftOutNotes(name: string, leftOut: ReadonlyMap<string, number>): string[] {
+  const all = [...leftOut].sort(([, a], [, b]) => b - a);
+  const others = all.slice(mostKinds).reduce((sum, [, count]) => sum + count, 0);
+  const named = all.slice(0, mostKinds);
+  if (others > 0) named.push(['something else', others]);
+  const words = named.map(([what, count]) => `${formatCount(count)} × ${what}`).join('; ');
+  return words === '' ? [] : [`Not replayed of ${name}: ${words}.`];
+}
+
+const kindWords: Readonly<Record<RecordedKind, string>> = {
+  signalr: 'a SignalR hub',
+  webpubsub: 'Azure Web PubSub with a subprotocol',
+};
+
+export const nothingToReplay = ({ kind }: RecordingHeader, name: string): ExpectedError =>
+  replayError(`${name} has no client of ${kindWords[kind]}: there is nothing to replay.`);
+
+export const otherServiceRecorded = ({ kind }: RecordingHeader, name: string): ExpectedError =>
+  replayError(
+    kind === 'webpubsub'
+      ? `${name} is a recording of Azure Web PubSub: it is replayed with config.service: webpubsub alone.`
+      : `${name} is a recording of a SignalR hub, which Azure Web PubSub does not understand: remove config.service.`,
+  );
+
+export const replayError = (problem: string): ExpectedError =>
+  new ExpectedError('nothing-to-replay', problem);

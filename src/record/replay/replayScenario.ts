@@ -1,37 +1,30 @@
-/** A recording as the text of a scenario that replays it: what runs is a scenario like any other. */
+import { mostFrequent } from '../../base/collect';
 import path from 'node:path';
 import { ExpectedError } from '../../base/expectedError';
 import { plural, formatCount, formatDurationMs } from '../../base/units';
-import {
-  mostFrequent,
-  pubSubConfig,
-  secretReferences,
-  recordedTarget,
-  certificateKeys,
-} from '../clientsConfig';
+import { pubSubConfig, secretReferences, recordedTarget, certificateKeys } from '../clientsConfig';
 import { urlWithoutKeys } from '../analyse/values';
 import type { OpenEvent, Recording } from '../recording';
 import { newConversation, readConversations } from '../readConversations';
 import { openRecording } from '../recordingFile';
-import { CommentedMap, CommentedValue } from '../writtenKeys';
+import { CommentedMap, CommentedValue } from '../yamlText';
 import { yamlText } from '../yamlText';
-import { nothingToReplay } from './nothingToReplay';
+import { nothingToReplay } from './readReplay';
 import { mostFrequentPath, replayBounds, isReplayable } from './readReplay';
 
-/** A scenario can have so many. */
 const mostConnections = 1_000_000;
 
 export interface ReplayOptions {
-  /** How often each recorded client is replayed. */
   readonly times?: number;
   readonly speed?: number;
-  /** Over which time its replays begin. */
+  /** Time over which the replays of a client begin. */
   readonly spreadMs?: number;
-  /** How the scenario names the file; absent: by its name alone, for a scenario in the same folder. */
+  /** Path of the recording in the scenario; absent: its name, for a scenario in the same folder. */
   readonly named?: string;
 }
 
 /**
+ * The text of a scenario that replays the recording.
  * @throws ExpectedError `recording-invalid`, `nothing-to-replay`, `replay-clients`
  */
 export async function replayScenario(

@@ -8,10 +8,10 @@ import {
 import type { EntraSignIn } from '../../scenario/target/targetKinds';
 import type { EntraToken } from '../target';
 
-/** A program such as az may take so long; it starts slowly on some machines. */
+/** Programs such as az start slowly on some machines. */
 const programMs = 30_000;
 
-/** The one file that knows @azure/identity: a bundle of its own. Its errors are those of that package. */
+/** The one file that imports @azure/identity, and a bundle of its own. */
 export async function credentialToken(
   signIn: EntraSignIn,
   certificate: string | undefined,

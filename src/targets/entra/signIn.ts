@@ -1,4 +1,3 @@
-/** Signing in with Microsoft Entra ID: where tokens come from, their renewal, and why there is none. */
 import { inBackground, Emitter } from '../../base/async';
 import type { SignedInPass, Endpoint, ServiceHub } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
@@ -8,9 +7,9 @@ import { AccessTokens } from '../../wire/connect/accessTokens';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import type { SignInPasses, EntraToken, TargetContext, EditorAccount } from '../target';
 
-/** A token is renewed so long before its end; until 5 minutes before it, az and others keep the old one. */
+/** az and others return the old token until 5 minutes before its end. */
 const marginMs = 4 * 60_000;
-/** A key that is lent ends after 90 minutes; to renew it once an hour is what its document advises. */
+/** Lent keys end after 90 minutes; their document advises to renew them hourly. */
 const longestMs = 55 * 60_000;
 const shortestMs = 10_000;
 
@@ -36,7 +35,7 @@ export class SignIn implements SignInPasses {
     this.renewLater(renewalDelayMs(expiresAtMs, Date.now()));
   }
 
-  /** @throws ExpectedError when there is no token, or nothing for it */
+  /** @throws ExpectedError `sign-in`, or as the service answers */
   static async open(ways: SignInWays): Promise<SignIn> {
     const { pass, expiresAtMs } = await passOf(ways);
     return new SignIn(pass, expiresAtMs, ways);
@@ -56,7 +55,7 @@ export class SignIn implements SignInPasses {
   private renewLater(inMs: number): void {
     if (this.isOver) return;
     this.timer = setTimeout(() => inBackground(this.renew()), inMs);
-    // It must not keep a process whose run is over.
+    // The timer must not keep the process alive.
     this.timer.unref();
   }
 
@@ -96,15 +95,11 @@ interface SignInWays {
   readonly secrets: string[];
 }
 
-/** Longer than each of the ways to sign in may take, all together. */
 const answerMs = 60_000;
 
 export type SignInPurpose = keyof AzureTraits['identityRoles'];
 
-/**
- * @param secrets grows with all that must not be shown
- * @throws ExpectedError `sign-in`; `target-unreachable`; `service` when the host is not that service
- */
+/** @param secrets grows with tokens and keys @throws ExpectedError `sign-in`; `target-unreachable`; `service` */
 export async function openSignIn(
   signIn: EntraSignIn,
   { hub, endpoint, purpose }: { hub: ServiceHub; endpoint: Endpoint; purpose: SignInPurpose },
@@ -130,7 +125,7 @@ export async function openSignIn(
   });
 }
 
-/** A token, or why there is none; not every way to sign in ends by itself when nobody answers. */
+/** Some ways to sign in never end when nobody answers. */
 async function inTime(answer: Promise<EntraToken>, signIn: EntraSignIn): Promise<EntraToken> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -146,7 +141,7 @@ async function inTime(answer: Promise<EntraToken>, signIn: EntraSignIn): Promise
   }
 }
 
-/** Asks the service for what a token alone does not give, and whether it takes the token. */
+/** Fetches a lent key, and checks once that the service accepts the token. */
 async function withCalls(
   endpoint: Endpoint,
   access: ServiceHub & { readonly bearer: string },
@@ -191,8 +186,8 @@ function refusal(failure: ServiceFailure, hub: ServiceHub, purpose: SignInPurpos
 }
 
 /**
- * The editor's account, for `AuthType=azure` without an identity: what may be used already, then what @azure/identity
- * finds, and only then the person is asked, once.
+ * For `AuthType=azure` without an identity: first the editor's account without a question, then @azure/identity, then the
+ * editor's account with one question.
  */
 export function chooseTokenSource(
   { kind, clientId, tenantId }: EntraSignIn,
@@ -218,7 +213,7 @@ export function chooseTokenSource(
   };
 }
 
-/** What a person can do about codes of Microsoft Entra ID. Source: "Microsoft Entra authentication error codes". */
+/** Source: "Microsoft Entra authentication error codes". */
 const byCode: readonly (readonly [codes: readonly number[], says: string])[] = [
   [[90002, 900023], 'does not know the tenant: correct TenantId, or AZURE_TENANT_ID'],
   [
@@ -243,7 +238,6 @@ const byCode: readonly (readonly [codes: readonly number[], says: string])[] = [
   ],
 ];
 
-/** Why nobody could be signed in, in a sentence that repeats no secret. */
 export function signInFailure(error: unknown, signIn: EntraSignIn): ExpectedError {
   const text = textOf(error);
   return new ExpectedError('sign-in', sentence(text, signIn), { cause: error });

@@ -1,16 +1,23 @@
-/** Identities of a command or a token endpoint: each is called for once before connections open, and again before its token expires. */
+/** Requests identities from a command or a token endpoint: once before connections open, and again before tokens expire. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Endpoint, IdentityRow } from '../../base/endpoint';
 import type { ErrorClass } from '../../base/errorClass';
 import { inBackground, Emitter } from '../../base/async';
-import { redacted, replaceSecretArguments, hideSecrets } from '../../base/secrets';
 import { ExpectedError } from '../../base/expectedError';
 import {
-  type Row,
   fillPersonalText,
-  type PlaceholderValues,
   type PersonalPart,
+  type PlaceholderValues,
+  type Row,
 } from '../../base/personalText';
+import {
+  hideSecrets,
+  redacted,
+  replaceSecretArguments,
+  replaceSecretValues,
+} from '../../base/secrets';
 import { formatCount } from '../../base/units';
 import { renewalLeadMs } from '../../wire/connect/signingKey';
 import {
@@ -19,30 +26,28 @@ import {
   failureFromRequestError,
   shownError,
   shownUrl,
+  shownText,
 } from '../../wire/connectFailure';
 import { parseObject } from '../../wire/message/jsonScan';
 import { SocketAgents } from '../../wire/socket/socket';
 import { jwtExpiryMs, type IdentityCalls, type TargetContext } from '../target';
 import type { IdentityRequest } from './resolveIdentities';
-import { CommandFailure, runCommand } from './runCommand';
 import { secretForms } from './rowSecrets';
 
 const mostAnswerBytes = 64 * 1024;
-/** Before a token that could not be renewed is asked for once more; sooner, while it lives, where that is short. */
+/** Pause before a failed renewal is tried again; shorter for tokens that expire sooner. */
 const againMs = 30_000;
-/** No more often than that, whatever tokens say of themselves. */
+/** Tokens may claim to live shorter. */
 const shortestRenewalMs = 1000;
 const longestTimerMs = 2 ** 31 - 1;
 
-/** What goes by the clock; tests put one of their own in its place. */
 export interface CallClock {
   readonly nowMs: () => number;
-  /** Settles then, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 const realClock: CallClock = {
-  // No step of the system time moves it.
+  // Unaffected by changes of the system time.
   nowMs: () => performance.timeOrigin + performance.now(),
   sleep: (ms, signal) =>
     sleep(Math.min(ms, longestTimerMs), undefined, { signal, ref: false }).catch(() => undefined),
@@ -60,7 +65,7 @@ export class IdentityCaller implements IdentityCalls {
   private readonly rows: IdentityRow[] = [];
   private readonly secrets: readonly string[];
 
-  /** @param check throws ExpectedError where a row has not what the scenario needs of it */
+  /** @param check throws ExpectedError where a row lacks what the scenario needs */
   constructor(
     private readonly call: IdentityRequest,
     private readonly endpoint: Endpoint,
@@ -102,7 +107,7 @@ export class IdentityCaller implements IdentityCalls {
     const { count } = this.call;
     let done = 1;
     const others = Array.from({ length: count - 1 }, (_, at) => at + 1);
-    // Pauses between calls keep no process alive, and before the load there may be nothing else that does.
+    // Nothing else may keep the process alive before the load.
     const alive = setInterval(() => undefined, longestTimerMs);
     try {
       await this.each(others, (position, row) => {
@@ -127,7 +132,6 @@ export class IdentityCaller implements IdentityCalls {
     this.problems.dispose();
   }
 
-  /** As many at a time, and beginning as often, as the scenario says. */
   private async each(
     positions: readonly number[],
     take: (position: number, row: IdentityRow) => void,
@@ -183,7 +187,7 @@ export class IdentityCaller implements IdentityCalls {
 
   private renewalOf({ expiresMs, failed }: IdentityRow): number {
     const nowMs = this.clock.nowMs();
-    // Who was not let in is not there: its connection has failed.
+    // Its connection has failed already.
     if (failed !== undefined || expiresMs === undefined) return Infinity;
     return Math.max(nowMs + shortestRenewalMs, expiresMs - renewalLeadMs(expiresMs - nowMs));
   }
@@ -259,7 +263,6 @@ function urlOf(text: string): URL {
   throw new ConnectFailure('identity', 'the url of identities is not an http or https URL');
 }
 
-/** Values are written as the text around them wants them. */
 function bodyIn(
   parts: readonly PersonalPart[],
   facts: PlaceholderValues,
@@ -275,15 +278,15 @@ function bodyIn(
   return { text, type: 'application/json' };
 }
 
-/** Of an endpoint, or of a proxy before it, that says so. */
+/** The endpoint, or a proxy, says that it cannot answer now. */
 class Unavailable extends ConnectFailure {}
 
-/** Somebody was there, and did not like what was asked. */
+/** An answer that refuses, unlike one that is missing. */
 const saysNo: ReadonlySet<ErrorClass> = new Set(['identity', 'unauthorized', 'notFound']);
 
 const tokenNames = ['token', 'accessToken', 'access_token'];
 
-/** @throws ConnectFailure where it is neither a token nor an object with one */
+/** @throws ConnectFailure when the answer has no token */
 function rowIn(answer: string, nowMs: number): IdentityRow {
   const text = answer.trim();
   if (!text.startsWith('{')) {
@@ -315,13 +318,12 @@ function failureOf(error: unknown): NonNullable<IdentityRow['failed']> {
   throw error;
 }
 
-/** How long a token that could not be renewed is left alone: a quarter of what it still lives, {@link againMs} at most. */
 function againIn({ expiresMs = Infinity }: IdentityRow, nowMs: number): number {
   const leftMs = expiresMs - nowMs;
   return leftMs > 0 ? Math.min(againMs, Math.max(shortestRenewalMs, leftMs / 4)) : againMs;
 }
 
-/** `3 of 50 identities could not be had (2 timeout, 1 identity). The first: …`; undefined where there is none. */
+/** `3 of 50 identities could not be had (2 timeout, 1 identity). The first: …`. */
 function failuresIn(rows: readonly IdentityRow[], words: string): string | undefined {
   const failed = rows.flatMap(({ failed: each }) => each ?? []);
   const [first] = failed;
@@ -330,4 +332,76 @@ function failuresIn(rows: readonly IdentityRow[], words: string): string | undef
   for (const { errorClass } of failed) counts.set(errorClass, (counts.get(errorClass) ?? 0) + 1);
   const classes = [...counts].map(([name, count]) => `${formatCount(count)} ${name}`).join(', ');
   return `${formatCount(failed.length)} ${words} (${classes}). The first: ${first.message.replace(/\.$/, '')}.`;
+}
+
+class CommandFailure extends Error {
+  constructor(
+    message: string,
+    readonly isLate = false,
+  ) {
+    super(message);
+    this.name = 'CommandFailure';
+  }
+}
+
+interface CommandWay {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly mostBytes: number;
+}
+
+const execute = promisify(execFile);
+
+/** Standard output of a program that runs without a shell. @throws CommandFailure */
+async function runCommand(
+  [program = '', ...args]: readonly string[],
+  { folder, env, timeoutMs, mostBytes }: CommandWay,
+  signal: AbortSignal,
+): Promise<string> {
+  const options = {
+    ...{ cwd: folder, env: { ...process.env, ...env }, timeout: timeoutMs, signal },
+    // Standard error may be longer than the answer.
+    maxBuffer: 16 * mostBytes,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
+  } as const;
+  let answer: string;
+  try {
+    const running = execute(program, args, options);
+    running.child.stdin?.end();
+    answer = (await running).stdout;
+  } catch (error) {
+    throw commandFailure(error as ExecFileException, program, timeoutMs, mostBytes);
+  }
+  if (Buffer.byteLength(answer) > mostBytes) throw tooLong(mostBytes);
+  return answer;
+}
+
+const tooLong = (mostBytes: number): CommandFailure =>
+  new CommandFailure(`the command prints more than ${mostBytes / 1024} KB`);
+
+function commandFailure(
+  { code, killed, signal, message, stderr = '' }: ExecFileException,
+  program: string,
+  timeoutMs: number,
+  mostBytes: number,
+): CommandFailure {
+  if (code === 'ABORT_ERR') return new CommandFailure('the run is over');
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+    return message.startsWith('stderr')
+      ? new CommandFailure('the command complains without end')
+      : tooLong(mostBytes);
+  if (killed === true)
+    return new CommandFailure(`the command did not end within ${timeoutMs / 1000} s`, true);
+  // Node's own message may have arguments.
+  if (code === 'ENOENT') return new CommandFailure(`there is no program ${shownText(program)}`);
+  if (typeof code === 'string')
+    return new CommandFailure(`${shownText(program)} cannot be started (${code})`);
+  const how =
+    typeof code === 'number' ? `ended with ${code}` : `was ended by ${signal ?? 'a signal'}`;
+  const line = stderr.trim().split('\n')[0] ?? '';
+  // Commands may print secrets that nobody has named.
+  const said = line === '' ? '' : `: ${shownText(replaceSecretValues(line, () => redacted))}`;
+  return new CommandFailure(`the command ${how}${said}`);
 }

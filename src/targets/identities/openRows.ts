@@ -1,4 +1,4 @@
-/** Rows of files, and who is asked for identities: loaded by runs that have either. */
+/** Rows of files, and identities on request; loaded by runs that have either. */
 import type { Endpoint, IdentityRow, PersonalEndpoint } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import type { Row, RowName } from '../../base/personalText';
@@ -9,10 +9,10 @@ import { signingKey } from '../../wire/connect/signingKey';
 import type { TargetContext } from '../target';
 import { IdentityCaller } from './callIdentities';
 import { mostFileBytes, readRows } from './readRows';
-import type { RowColumn } from './needs';
+import type { RowColumn } from './rowColumns';
 import type { IdentityRequest, ResolvedIdentities } from './resolveIdentities';
 
-/** The rows of a scenario, read and checked. @throws ExpectedError `data-file`, `identities` */
+/** @throws ExpectedError `data-file`, `identities` */
 export async function openRows(
   scenario: Pick<Scenario, 'data'>,
   { file, identities: given }: ResolvedIdentities,
@@ -50,7 +50,6 @@ export interface RowProblem {
   readonly message: string;
 }
 
-/** What is wrong with the files of rows as far as it shows without a run. @param isThere which are read */
 export async function rowProblems(
   { identities, data }: Scenario,
   needs: readonly RowColumn[],
@@ -103,14 +102,12 @@ const isNumber = (value: unknown): boolean =>
 const isData = (part: unknown): part is RowColumn & { readonly name: 'data' } =>
   typeof part === 'object' && part !== null && (part as Partial<RowColumn>).name === 'data';
 
-/** Pieces at any depth of claims. */
 function partsIn(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner: unknown[] = Object.values(value);
   return [...inner, ...inner.flatMap(partsIn)];
 }
 
-/** Before anything is started, and without the key. */
 function checkRuleKey(rule: Parameters<typeof signingKey>[0]): void {
   const { key, head } = rule;
   const isPem = key.includes('-----BEGIN');
@@ -134,7 +131,6 @@ function checkRuleKey(rule: Parameters<typeof signingKey>[0]): void {
   }
 }
 
-/** Asks for identities, and for none of them before it is asked to. */
 export function identityCallerFor(
   call: IdentityRequest,
   endpoint: Endpoint,

@@ -5,13 +5,13 @@ import type { Row } from '../../base/personalText';
 import { safeExcerpt } from '../../scenario/text/words';
 import { parseObject } from '../../wire/message/jsonScan';
 
-/** Bounds of a file: rows are copied to each worker. */
+/** Each worker gets a copy of the rows. */
 export const mostFileBytes = 16 * 1024 * 1024;
 const mostRows = 1_000_000;
 const mostColumns = 200;
 const mostRowBytes = 256 * 1024;
 
-/** Rows of a file, each with the columns of the first. @throws ExpectedError `data-file` with line and sentence */
+/** @throws ExpectedError `data-file`, with the line */
 export function readRows(file: string, text: string): Row[] {
   const rows = /\.(?:jsonl|ndjson)$/i.test(file) ? jsonRows(file, text) : csvRows(file, text);
   if (rows.length === 0)
@@ -56,10 +56,10 @@ function csvRows(file: string, text: string): Row[] {
   );
 }
 
-/** The first of these in the first line: spreadsheets write semicolons where the comma is in numbers. */
+/** Spreadsheets write semicolons where numbers have commas. */
 const delimiterOf = (text: string): string => /[,;\t]/.exec(text.split(/\r?\n/, 1)[0]!)?.[0] ?? ',';
 
-/** Without what stands in the file: it may be secret. */
+/** Without contents of the file, which may be secret. */
 function csvProblem({ code, lines, record }: CsvError & Record<string, unknown>): string {
   const line = Number(lines);
   switch (code) {

@@ -1,29 +1,22 @@
-/** Identities as they are written, with the values of their references, and what must not be shown of rows. */
 import type { Identities, PersonalValue, SigningRule } from '../../base/endpoint';
-import {
-  type Row,
-  type RowValue,
-  identityPlaceholders,
-  type PersonalPart,
-} from '../../base/personalText';
-import { resolvedParts, type Resolve } from './needs';
+import { identityPlaceholders, type PersonalPart } from '../../base/personalText';
+import type { Row, RowValue } from '../../base/personalText';
 import type { CalledIdentities, TokenRule } from '../../scenario/keys/identityKeys';
 import type { Scenario } from '../../scenario/scenario';
+import { resolvedParts, type Resolve } from './rowColumns';
 
-/** Somebody who is to be asked for identities. */
+/** Who is asked for identities, with references resolved. */
 export interface IdentityRequest {
   readonly spec: CalledIdentities;
   readonly count: number;
-  /** Of a token endpoint, with something in place of what differs from client to client. */
+  /** Of a token endpoint; placeholders of clients are replaced by 0. */
   readonly url?: string;
-  /** Command and its arguments, or the URL. */
   readonly what: readonly (readonly PersonalPart[])[];
-  /** Environment variables, or headers. */
   readonly texts: Readonly<Record<string, readonly PersonalPart[]>>;
   readonly body?: readonly PersonalPart[];
 }
 
-/** What is known before files are read; `file` and `call` are what is still to be done. */
+/** `file` is still to be read, `call` to be made. */
 export interface ResolvedIdentities {
   readonly identities?: Identities;
   readonly file?: string;

@@ -10,8 +10,8 @@ import {
 import { decodeOrKeep } from '../../wire/socket/proxy';
 
 /**
- * How a server may say a secret back: as it came, escaped, its words, the values of a cookie or form, user and password of
- * basic authentication.
+ * Forms in which a server may repeat a secret: as it was, encoded, in words, as value of a cookie or form, or as user and
+ * password of basic authentication.
  */
 export function secretForms(values: readonly string[]): string[] {
   const forms = values.flatMap((value) => {
@@ -27,7 +27,7 @@ export function secretForms(values: readonly string[]): string[] {
   return [...new Set(all)].filter((form) => form.length >= minSecretLength);
 }
 
-/** Takes out of texts what lets somebody in, also where each connection has its own. */
+/** Removes secrets from texts, also those of single connections. */
 export class SecretHider {
   private readonly ofRows = new Set<string>();
 
@@ -48,7 +48,7 @@ export class SecretHider {
     const shown = hideSecrets(text, this.secrets);
     if (this.personal === undefined) return shown;
     const hideWord = (word: string): string => (this.isOfRows(word) ? redacted : word);
-    // Made tokens are known to nobody but the worker that has made them.
+    // Only the worker knows the tokens that it makes.
     return redactWebTokens(shown).replace(/[^\s"'<>,;&]{6,}/g, (word) => {
       const equals = word.indexOf('=');
       if (equals < 0 || this.isOfRows(word)) return hideWord(word);
@@ -80,7 +80,6 @@ export class SecretHider {
   }
 }
 
-/** Columns that hold what lets somebody in, by their names or by where their values go. */
 function secretColumns(personal: PersonalEndpoint, name: RowName): (column: string) => boolean {
   const texts = [
     ...Object.entries({ ...personal.headers, ...personal.query }).flatMap(([key, parts]) =>

@@ -1,4 +1,4 @@
-/** Services as targets: entered by key or sign-in, with the app servers or the handler that a run needs. */
+/** Opens Azure services with a key or a sign-in, and starts the app servers or the handler that a run needs. */
 import type { Endpoint, ServiceHub, ServicePass } from '../../base/endpoint';
 import { ExpectedError } from '../../base/expectedError';
 import {
@@ -24,13 +24,13 @@ import { remoteHosts, isLoopback } from '../../wire/socket/hosts';
 import { openSignIn, type SignInPurpose } from '../entra/signIn';
 import { assertHostsAllowed, resolveEndpoint, endpointSecrets } from '../resolveEndpoint';
 import { disposeAll, startServerProcess } from '../serverProcess';
-import { environmentSetting, signInUrls } from '../settings';
+import { environmentSetting, signInUrls } from '../target';
 import { followPasses, type OpenTarget, type ServiceProbe, type TargetContext } from '../target';
 import { resolveReferences } from '../../scenario/target/references';
 import { RestCalls, type ServiceFailure } from '../../wire/rest/restCalls';
 import { parseScenario } from '../../scenario/parseScenario';
 
-/** @throws ExpectedError `service` when it is the other service that the scenario was read for */
+/** @throws ExpectedError `service` when the connection string is of the other service */
 export async function openService(
   connection: ServiceConnection,
   scenario: Scenario,
@@ -48,7 +48,7 @@ export async function openService(
     : openDefaultMode(connection, scenario, context);
 }
 
-/** Without app servers: what clients send goes to our application where the file says so or an emulator has to echo. */
+/** Without app servers. Our handler receives what clients send, where the scenario says so or an emulator has to echo. */
 async function openByTokens(
   connection: ServiceConnection,
   scenario: Scenario,
@@ -62,7 +62,7 @@ async function openByTokens(
   const needsUpstream = appServers === 'none' ? echoes : isOurs;
   const { clientEndpoint, serverEndpoint } = connection;
   if (needsUpstream && isOurs && remoteHosts([clientEndpoint, serverEndpoint]).length > 0) {
-    // A service elsewhere could never reach it; what a reference holds is not known when the file is read.
+    // The service cannot reach this machine. Only now the reference is resolved.
     const message = upstreamProblem(scenario.upstream);
     if (message !== undefined) throw new ExpectedError('upstream', message);
   }
@@ -107,7 +107,7 @@ export type AppServerSettings = Omit<AppServerOptions, 'onProblem' | 'port'>;
 
 const served = { args: ['app-server'], name: 'app server', prints: 'url' } as const;
 
-/** @throws ExpectedError `local-hub` with why one of them did not start; none is left then */
+/** @throws ExpectedError `local-hub`; none is left running */
 async function startAppServers(
   { serverScript, onProblem }: TargetContext,
   settings: AppServerSettings,
@@ -137,16 +137,15 @@ async function startAppServers(
 
 type Entrance = readonly [kind: AzureService, path: string, purpose: SignInPurpose];
 
-/** A URL that more is to be written behind, without a user name or password. */
+/** URL without user and password, and without a slash at its end. */
 function placeOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + trimEndCharacters(pathname, '/');
 }
 
 /**
- * Everything that targets on a service have in common: endpoint, key or sign-in, and what must not be shown.
- * @throws ExpectedError when the endpoint cannot be resolved; `sign-in` when nobody can be signed in or the
- *   service does not let in who is; `connection-string` when the host must not see a sign-in
+ * Endpoint, key or sign-in, and secrets of any target on a service.
+ * @throws ExpectedError also `sign-in`, and `connection-string` for a host that must not see a sign-in
  */
 async function enterService(
   [kind, path, purpose]: Entrance,
@@ -154,7 +153,6 @@ async function enterService(
   scenario: Scenario,
   context: TargetContext,
 ): Promise<{
-  /** With the URL of the clients' hub, without the service. */
   readonly resolved: Endpoint;
   readonly hub: ServiceHub;
   readonly pass: ServicePass;
@@ -173,7 +171,7 @@ async function enterService(
     secrets,
     url,
     hostsBeyond: hosts,
-    // No service of Azure has this machine for its own address; a tunnel to one leaves `Endpoint` as it is.
+    // Azure never has a loopback address; through a tunnel `Endpoint` stays as it is.
     ...(isLoopback(audience) && { emulated: true as const }),
   } as const;
   if (signIn === undefined) {
@@ -192,7 +190,7 @@ async function enterService(
   return { resolved, hub, pass: passes.current, opened: { ...opened, passes, dispose } };
 }
 
-/** A hub that clients reach with tokens of their own making. @throws ExpectedError as {@link enterService} */
+/** Clients make their own tokens. @throws ExpectedError as {@link enterService} */
 async function serviceTarget(
   entrance: Entrance,
   connection: ServiceConnection,
@@ -210,7 +208,7 @@ async function serviceTarget(
 }
 
 /**
- * Refuses to show a token of Microsoft Entra ID to a stranger, who might act for the person: the host comes from a file.
+ * A stranger with a token of Microsoft Entra ID could act for the person, and the host comes from a file.
  * @param allowed further hosts, from {@link signInHostsVariable}
  * @throws ExpectedError `connection-string`
  */
@@ -231,10 +229,9 @@ export function checkSignInHosts(
 }
 
 /**
- * Hosts the application's side of a service for the time of a run: clients' messages come to it as HTTP requests.
- * An emulator on this machine learns where the handler is; for a service of Azure the user has configured
- * `upstream.publicUrl` there, which leads to the handler's port.
- * @throws ExpectedError when the handler cannot start, or the emulator does not take it
+ * Starts a handler for the events of a service. An emulator on this machine is told its address; in Azure the user has
+ * configured `upstream.publicUrl`.
+ * @throws ExpectedError when it cannot start, or is refused
  */
 async function withUpstream(
   opened: OpenTarget,
@@ -261,7 +258,7 @@ async function withUpstream(
   let isRegistered = false;
   const dispose = async (): Promise<void> => {
     try {
-      // A handler that is gone would make the emulator refuse the clients of later runs.
+      // Without its handler the emulator would refuse clients of later runs.
       if (isRegistered) await callEmulator(opened, (calls) => calls.unregisterHandler());
     } finally {
       await disposeAll(opened, handler);
@@ -292,7 +289,7 @@ function publicHostOf({ upstream }: Scenario, context: TargetContext): string | 
   return URL.canParse(text) ? new URL(text).hostname : undefined;
 }
 
-/** Who only signs in does not know the key that the service signs events with. */
+/** A sign-in does not include the key that signs events. */
 const unchecked =
   'After a sign-in the upstream handler cannot check the signatures of events, which need an access key: whoever knows its public URL can make it send. Keep the URL secret, and close the tunnel after the run.';
 
@@ -308,12 +305,7 @@ async function callEmulator(
   }
 }
 
-// Asks a service without a run whether it can be reached and lets us in.
-
-/**
- * Asks for the health of a service, which needs no key, then with a token for a group that nobody is in.
- * @throws ExpectedError as {@link serviceTarget}
- */
+/** Asks for the health of a service, then with a token for an empty group. @throws ExpectedError as {@link serviceTarget} */
 export async function probeService(
   connection: ServiceConnection,
   context: TargetContext,
@@ -326,7 +318,7 @@ export async function probeService(
   }
 }
 
-/** The host of an emulator or a gateway does not show which service it is, which matters to a sign-in. */
+/** Emulators and gateways do not show their service, which a sign-in needs. */
 async function openAny(connection: ServiceConnection, context: TargetContext): Promise<OpenTarget> {
   const { scenario } = parseScenario('mode: simple\n');
   const open = (kind: AzureService): Promise<OpenTarget> => {
@@ -344,7 +336,6 @@ async function openAny(connection: ServiceConnection, context: TargetContext): P
   }
 }
 
-/** What a status means to whoever comes with an access key. The service mode does not matter to REST calls. */
 const refusals: Readonly<Partial<Record<number, string>>> = {
   401: 'it answers, but refuses the access key: wrong or changed, of another resource, or the clock of this machine is wrong',
   403: 'it answers, but with 403: its access keys are disabled (enable them, or sign in with AuthType=azure), or its network access rules keep this machine out (allow REST calls and connections from here)',

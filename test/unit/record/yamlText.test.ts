@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { visibleText } from '../../../src/base/text';
 import { yamlText } from '../../../src/record/yamlText';
-import { CommentedMap, CommentedValue } from '../../../src/record/writtenKeys';
+import { CommentedMap, CommentedValue } from '../../../src/record/yamlText';
 
 /** C0, C1, separators of lines, and what turns the direction of text, one of them beyond 16 bits. */
 const obeyed = [

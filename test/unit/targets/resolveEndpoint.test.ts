@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
 import { ExpectedError } from '../../../src/base/expectedError';
 import type { Scenario } from '../../../src/scenario/scenario';
 import type { TargetSpec } from '../../../src/scenario/target/targetKinds';
 import { openTarget } from '../../../src/targets/openTarget';
-import { resolveEndpoint } from '../../../src/targets/resolveEndpoint';
+import {
+  resolveEndpoint,
+  clientCertificate,
+  proxySettings,
+} from '../../../src/targets/resolveEndpoint';
 import { secretVariable } from '../../../src/scenario/target/references';
 import type { OpenTarget, TargetContext } from '../../../src/targets/target';
 import { shownUrl } from '../../../src/wire/connectFailure';
 import { scenarioWith } from '../capacity/scenarios';
+import { certificate, certificateKey } from '../../fakes/rawHub';
+import { targetContext } from '../../fakes/targetContext';
+import { parseScenario } from '../../../src/scenario/parseScenario';
+import type { ProxySettings } from '../../../src/base/endpoint';
 
 const values: Readonly<Record<string, string>> = {
   'secret token': 'T0ken',
@@ -253,5 +262,103 @@ describe('opening a target', () => {
       assert.equal((await refused({ target: service(value), service: 'signalr' })).code, code);
     const target = service('Endpoint=https://a.service.signalr.net;AccessKey=T0ken');
     assert.equal((await refused({ target, service: 'webpubsub' })).code, 'service');
+  });
+});
+
+const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const files: Readonly<Record<string, string>> = {
+  'c.pem': certificate,
+  'k.pem': certificateKey,
+  'both.pem': certificate + certificateKey,
+  'other.pem': other.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  'text.pem': 'nothing',
+};
+const readCertificate = (
+  certFile?: string,
+  keyFile?: string,
+): ReturnType<typeof clientCertificate> =>
+  clientCertificate(
+    { certFile, keyFile },
+    undefined,
+    targetContext({}, { readFile: (name) => Promise.resolve(files[name]!) }),
+  );
+
+describe('clientCertificate', () => {
+  it('is read from one file or two, or not there', async () => {
+    assert.equal(await readCertificate(), undefined);
+    assert.deepEqual(await readCertificate('c.pem', 'k.pem'), {
+      cert: certificate,
+      key: certificateKey,
+    });
+    assert.equal((await readCertificate('both.pem'))?.key, files['both.pem']);
+  });
+
+  it('says what is wrong with the files', async () => {
+    for (const [cert, key, message] of [
+      [undefined, 'k.pem', /keyFile is given without certFile/],
+      ['text.pem', 'k.pem', /certFile text\.pem holds no certificate/],
+      ['c.pem', undefined, /holds no private key; name the file that does as keyFile/],
+      ['c.pem', 'text.pem', /keyFile text\.pem holds no private key/],
+      ['c.pem', 'other.pem', /do not belong together, or keyPassword is missing/],
+    ] as const) {
+      await assert.rejects(readCertificate(cert, key), { code: 'client-certificate', message });
+    }
+  });
+
+  it('is named in the scenario, its password by reference', () => {
+    const { scenario, problems } = parseScenario(
+      'config:\n  target: https://a/h\n  certFile: c.pem\n  keyFile: k.pem\n  keyPassword: ${secret:key}\n',
+    );
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      [scenario!.certFile, scenario!.keyFile, scenario!.keyPassword],
+      ['c.pem', 'k.pem', '${secret:key}'],
+    );
+  });
+});
+
+const proxiedHub = 'https://hub.test/h';
+const readProxies = (
+  environment: Readonly<Record<string, string>>,
+  url = proxiedHub,
+): ProxySettings | undefined => proxySettings([url], (name) => environment[name]);
+
+describe('proxySettings', () => {
+  it('takes proxies and exceptions from the environment, lower case first', () => {
+    assert.equal(readProxies({}), undefined);
+    assert.equal(readProxies({ NO_PROXY: 'a' }), undefined);
+    assert.deepEqual(readProxies({ HTTPS_PROXY: 'http://p:1', NO_PROXY: 'A.test, b:80  c' }), {
+      https: 'http://p:1/',
+      except: ['a.test', 'b:80', 'c'],
+    });
+    const both = { HTTP_PROXY: 'https://q', http_proxy: 'p:3128' };
+    assert.deepEqual(readProxies(both), { http: 'http://p:3128/', except: [] });
+  });
+
+  it('refuses what is no proxy only where it is needed, and does not repeat it', () => {
+    for (const bad of ['http://me:S3cret@', 'socks5://me:S3cret@p', 'ht!tp://S3cret', 'http://:']) {
+      assert.throws(
+        () => readProxies({ HTTPS_PROXY: bad }),
+        (error: unknown) => {
+          assert.ok(error instanceof ExpectedError, bad);
+          assert.match(error.message, /^The environment variable HTTPS_PROXY is not a URL/);
+          assert.doesNotMatch(error.message, /S3cret/);
+          return true;
+        },
+      );
+      assert.equal(readProxies({ HTTPS_PROXY: bad }, 'http://hub.test/h'), undefined);
+      assert.equal(readProxies({ HTTPS_PROXY: bad }, 'https://localhost/h'), undefined);
+      assert.equal(readProxies({ HTTPS_PROXY: bad, NO_PROXY: 'hub.test' }), undefined);
+    }
+  });
+
+  it('makes user and password secrets of the run', async () => {
+    const target = await openTarget(
+      scenarioWith({ target: { kind: 'hubUrl', urls: [proxiedHub] } }),
+      targetContext({ HTTPS_PROXY: 'http://somebody:p%40ssword@p' }),
+    );
+    for (const secret of ['somebody', 'p%40ssword', 'p@ssword'])
+      assert.ok(target.secrets.includes(secret), secret);
+    assert.equal(target.url, proxiedHub);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
-import { PubSubTraffic } from '../../../src/record/proxy/conversation';
+import { PubSubTraffic } from '../../../src/record/proxy/traffic';
 import { FrameError } from '../../../src/wire/socket/frame';
 import { FrameReader } from '../../../src/wire/socket/frameReader';
 import { SocketAgents } from '../../../src/wire/socket/socket';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { analysed } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { analysed, MadeRecording } from './madeRecording';
 
 const text = (of: unknown): string => `what people write, ${String(of)} ${'.'.repeat(50)}`;
 

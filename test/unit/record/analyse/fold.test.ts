@@ -24,13 +24,10 @@ const unfolded = (sequence: readonly CallOrLoop<string>[]): string =>
 describe('loops in what a client did', () => {
   for (const [what, calls, loops] of [
     ['finds none where nothing is repeated', 'JSL', 'JSL'],
-    ['finds none in nothing', '', ''],
-    ['finds one call that is repeated', 'JSSSSL', 'J(S)4L'],
     ['finds several calls that are repeated', 'JTSTSTSL', 'J(TS)3L'],
     ['finds loops in loops', 'JSSLJSSSL', '(J(S)2L|J(S)3L)2'],
     ['finds them however often they go round', 'JSSLJSLJSSL', '(J(S)2L|J(S)1L)3'],
     ['gives what is left over of a last round to the loop', 'JTSTSTST', 'J(TS|T)4'],
-    ['finds what goes on to the end', `J${'S'.repeat(500)}`, 'J(S)500'],
   ] as const)
     it(what, () => assert.equal(folded(calls), loops));
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { analysed } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { analysed, MadeRecording } from './madeRecording';
 
 const lines = (bytes: number, at: number): string => `${at} ${'.'.repeat(bytes)}`;
 

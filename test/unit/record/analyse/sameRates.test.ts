@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { seededRandom } from '../../../../src/base/random';
 import { completion, SessionBench, sessionPlan, type FakeHub } from '../../../fakes/sessionBench';
-import { analysed } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { analysed, MadeRecording } from './madeRecording';
 
 /** As long as the name of a group in a run. */
 const room = 'a-room-of-18-bytes';
@@ -116,8 +115,8 @@ describe('rates and sizes of a scenario made of a recording', () => {
     const { made, sent, seconds } = recorded(people);
     const { file, yaml } = await analysed(made);
     const lists = yaml.match(/^ *-? ?(?:wait|every): \[ .* \]$/gm) ?? [];
-    // Four pauses in a session, one in a round, and the time of that.
-    assert.equal(lists.length, 5, yaml);
+    // Three pauses of a session, and the period of its rounds.
+    assert.equal(lists.length, 4, yaml);
     const parameters = Object.entries(file.scenario!.parameters).map(
       ([name, value]) => `${name}: ${JSON.stringify(value)}`,
     );

@@ -3,8 +3,8 @@ import { parseDurationMs } from '../../../../src/base/units';
 import { scenarioFromRecording } from '../../../../src/record/analyse/scenarioFromRecording';
 import { parseScenario } from '../../../../src/scenario/parseScenario';
 import { stepsOf } from '../../../../src/scenario/steps';
-import { analysed, type Session } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { analysed, type Session, MadeRecording, threeWhoType } from './madeRecording';
+import { scenarioEstimate } from '../../../../src/capacity/estimate';
 
 const long = (text: string): string => `${text} ${'.'.repeat(60)}`;
 
@@ -80,6 +80,8 @@ describe('a scenario of a recording', () => {
     assert.equal(file.config['connections'], 2);
     assert.deepEqual(file.config['identities'], [{ author: 'ann' }, { author: 'bob' }]);
     assert.equal(file.scenario!.parameters.groupCount, 1);
+    // 18 calls with an answer each, and 20 callbacks.
+    assert.equal(found.messages, 56);
     assert.deepEqual(found.kinds, [
       {
         ...{ clients: 2, sessions: 2, unfinished: 0 },
@@ -312,54 +314,43 @@ describe('a scenario of a recording', () => {
     assert.deepEqual(steps, [{ stream: 'Counter', arguments: [3, 0], items: 3, itemSize: 15 }]);
   });
 
-  it('waits for what the hub tells the caller alone', async () => {
+  it('waits for what the hub tells the caller alone, known by an id of the call', async () => {
     const made = new MadeRecording();
     for (const client of [1, 2, 3]) {
+      const id = `3f2504e0-4f89-41d3-9a0c-00000000000${client}`;
       made.at(10 * client).open(client);
-      made
-        .wait(1000 + 300 * client)
-        .call(client, 'Subscribe', [5])
-        .heard([client], 'State', [{ open: true }]);
+      made.wait(1300).call(client, 'Subscribe', [id]).heard([client], 'State', [id, true]);
     }
     const { steps } = await analysed(made);
-    assert.deepEqual(steps, [
-      { call: 'Subscribe', arguments: [5], reply: 'completion' },
-      { on: 'State' },
-    ]);
+    assert.deepEqual(steps.slice(1), [{ on: 'State' }]);
   });
 
-  it('waits for it where a client hears it again, though all called as soon as they connected', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3]) {
-      made.at(10 * client).open(client);
-      for (let visit = 0; visit < 2; visit++)
+  for (const [when, ms, perSession, words] of [
+    [
+      'soon after it connected',
+      500,
+      0,
+      /^once to each client, soon after it connected, [\d.]+\/s$/,
+    ],
+    ['later', 2500, 1, /^no call was found that caused it, [\d.]+\/s$/],
+  ] as const)
+    it(`only counts what comes to each client ${when}, with nothing of a call`, async () => {
+      const made = new MadeRecording();
+      for (const client of [1, 2, 3]) {
         made
-          .wait(300)
-          .call(client, 'Subscribe', [5])
-          .heard([client], 'State', [{ open: true }]);
-    }
-    const { steps } = await analysed(made);
-    assert.ok(steps.some((step) => 'on' in step && !('within' in step)));
-  });
-
-  it('does not wait for what a hub may say by itself to each client that connects', async () => {
-    const made = new MadeRecording();
-    for (const client of [1, 2, 3]) {
-      made.at(10 * client).open(client);
-      // The first call was on its way when it came, on a busy machine; the answer comes behind it.
-      made.wait(client === 1 ? 4 : 2500);
-      made.out(client, { type: 1, invocationId: 's', target: 'Subscribe', arguments: [5] });
-      made.heard([client], 'Welcome', [{ version: 3 }]);
-      made.wait(3).in(client, { type: 3, invocationId: 's' });
-    }
-    const { steps, found } = await analysed(made);
-    assert.deepEqual(steps, [
-      { call: 'Subscribe', arguments: [5], reply: 'completion' },
-      { on: 'Welcome', within: 0, perSession: 0, eventSize: 15 },
-    ]);
-    const [welcome] = found.callbacks;
-    assert.match(welcome!.as, /^once to each client, soon after it connected, [\d.]+\/s$/);
-  });
+          .at(10 * client)
+          .open(client)
+          .wait(ms)
+          .call(client, 'Subscribe', [5]);
+        made.heard([client], 'Welcome', [{ version: 3 }]);
+      }
+      const { steps, found } = await analysed(made);
+      assert.deepEqual(steps, [
+        { call: 'Subscribe', arguments: [5], reply: 'completion' },
+        { on: 'Welcome', within: 0, perSession, eventSize: 15 },
+      ]);
+      assert.match(found.callbacks[0]!.as, words);
+    });
 
   it('says what nobody caused, and what was not understood', async () => {
     const made = chat().at(300).raw(1, 'binary').raw(1, 'binary');
@@ -554,5 +545,26 @@ describe('a scenario of a recording', () => {
       assert.equal(yaml, undefined);
       assert.deepEqual(found.kinds, []);
     }
+  });
+});
+
+describe('callbacks of a recording that are only counted', () => {
+  it('are in the estimate of its scenario as often, and as large, as they came', async () => {
+    const { yaml } = await analysed(threeWhoType());
+    const { scenario, problems } = parseScenario(yaml);
+    assert.deepEqual(
+      problems.filter(({ severity }) => severity === 'error'),
+      [],
+    );
+    const found = scenarioEstimate(scenario!);
+    assert.ok('estimate' in found);
+    const { loads, notes, formula } = found.estimate;
+    // 60 in all, to three clients with one session each; nothing of them goes in.
+    const intervalMs = Number(scenario!.entries[0]!.parameters['sessionInterval']);
+    const callbacks = loads.at(-1)!;
+    assert.equal(callbacks.in_messages_per_s, 0);
+    assert.equal(callbacks.out_messages_per_s.toFixed(3), (60_000 / intervalMs).toFixed(3));
+    assert.match(formula.at(-1)!, /^callbacks: .* \(counted for 10 B\)/);
+    assert.doesNotMatch(notes.join(' '), /Not in this estimate/);
   });
 });

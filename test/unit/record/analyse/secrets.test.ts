@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { findingsTable } from '../../../../src/record/analyse/findings';
-import { analysed } from './analysed';
-import { MadeRecording } from './madeRecording';
+import { analysed, MadeRecording } from './madeRecording';
 
 describe('secrets in a recording', () => {
   it('writes references where secrets were, and no secret', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { recordedHubMessage, recordedProtobuf } from '../../../../src/record/proxy/conversation';
+import { recordedHubMessage, recordedProtobuf } from '../../../../src/record/proxy/traffic';
 import { messagePackCodec } from '../../../../src/wire/message/hubCodec';
 import { MessagePackExtension } from '../../../../src/wire/message/messagePack';
 import type { ProtobufClientMessage } from '../../../../src/wire/webpubsub/pubSubMessage';

@@ -1,110 +1,66 @@
 import { getOrCreate } from '../../base/collect';
 import { formatCount, formatDurationMs } from '../../base/units';
-import { excludesCaller, type MethodCallback, type Audience } from './methodCallbacks';
 import type { FoundCallback } from './findings';
 import type { CallStep, ChooseStep, Gaps, ClientKind, RepeatStep, Step } from './kinds';
-import type { InferredArguments } from './arguments';
+import type { AwaitedCallback, StepDetails } from './stepDetails';
 import { textBytes } from '../../usecases/ownArguments';
 import { durationMs, type Durations } from '../../usecases/sessionSteps';
 import { meansOfFifths, meanOf, sizeRangeWords, spreadOf, type Spread } from './spread';
-import { CommentedMap, CommentedValue } from '../writtenKeys';
+import { CommentedMap, CommentedValue } from '../yamlText';
 import { firstCallbackAfter, longestStreamOf, type Trace, type TracedCallback } from './trace';
 
-/** How a call is answered. */
-export interface AnswerMode {
-  readonly reply: 'completion' | 'callback' | 'none';
-  readonly callback?: string;
-  readonly receivers?: 'self' | 'group' | 'everyone' | 'others';
-  /** The caller asked for an answer as well. */
-  readonly answered?: boolean;
-  /** Callbacks to the caller alone that bring no text back: waited for. */
-  readonly events: readonly string[];
-}
-
-export interface StepFacts {
-  readonly answering: (step: CallStep) => AnswerMode;
-  readonly arguments: (step: CallStep) => InferredArguments;
-  /** Kept values of the answer. */
-  readonly keep: (step: CallStep) => Keep;
-  /** What a session waits for before the step, and after it. */
-  readonly waited: (step: CallStep, turn: 'before' | 'after') => readonly WaitedEvent[];
-  /** What it does with its caller and the group. */
-  readonly groupChange: (
-    step: CallStep,
-    values: readonly unknown[],
-  ) => 'join' | 'leave' | 'none' | undefined;
-}
-
-/** Names of values, each with its JSONPath. */
-type Keep = Readonly<Record<string, string>>;
-
-interface WaitedEvent {
-  readonly event: string;
-  readonly keep?: Keep;
-  /** Others than the caller cause it. */
-  readonly isOfOthers?: boolean;
-}
-
-/** The longest wait of a step. */
 const mostWithinS = 600;
-/** Shorter pauses are what networks and programs need anyway. */
 const leastPauseMs = 5;
-/** As many rounds as a scenario may have, and a part of the calls that its sessions may have. */
+/** Limits of a loop: rounds, and a part of the calls that a session may have. */
 const mostTimes = 10_000;
 const mostCallsOfLoop = 20_000;
 
 interface Written {
   readonly written: readonly CommentedMap[];
-  /** How long they take by their pauses alone, in the mean and at most. */
+  /** Mean duration by pauses alone. */
   readonly pausesMs: number;
-  readonly longestMs: number;
 }
 
-/**
- * Steps of a session.
- * @param draws pauses that differ are drawn; else each is its mean
- */
-export function writeSteps(steps: readonly Step[], facts: StepFacts, draws = true): Written {
+/** @param draws write varying pauses as lists to draw from, else as means */
+export function writeSteps(steps: readonly Step[], details: StepDetails, draws = true): Written {
   const written: CommentedMap[] = [];
-  let [pausesMs, longestMs] = [0, 0];
+  let pausesMs = 0;
   for (const [index, step] of steps.entries()) {
     const before = steps[index - 1];
-    const pause = before === undefined ? undefined : pauseBefore(step, before, facts, draws);
+    const pause = before === undefined ? undefined : pauseBefore(step, before, details, draws);
     if (pause !== undefined) {
       const { ms, comments } = pause;
       pausesMs += durationMs(ms, 'mean');
-      longestMs += durationMs(ms, 'longest');
       written.push(new CommentedMap({ wait: durationTexts(ms) }, comments));
     }
-    const own = writeStep(step, facts, draws);
+    const own = writeStep(step, details, draws);
     written.push(...own.written);
     pausesMs += own.pausesMs;
-    longestMs += own.longestMs;
   }
-  return { written, pausesMs, longestMs };
+  return { written, pausesMs };
 }
 
-const onStep = ({ event, keep, isOfOthers }: WaitedEvent): CommentedMap => {
+const onStep = ({ event, keep, isOfOthers }: AwaitedCallback): CommentedMap => {
   const words =
     'other clients cause it: without them nothing comes, and the wait for them counts as latency';
   return new CommentedMap({ on: event, keep }, isOfOthers === true ? [words] : []);
 };
 
-function writeStep(step: Step, facts: StepFacts, draws: boolean): Written {
+function writeStep(step: Step, details: StepDetails, draws: boolean): Written {
   switch (step.kind) {
     case 'call':
-      return { written: writeCall(step, facts), pausesMs: 0, longestMs: 0 };
+      return { written: writeCall(step, details), pausesMs: 0 };
     case 'repeat':
-      return writeRepeat(step, facts, draws);
+      return writeRepeat(step, details, draws);
     case 'choose':
-      return { written: [writeChoose(step, facts)], pausesMs: 0, longestMs: 0 };
+      return { written: [writeChoose(step, details)], pausesMs: 0 };
   }
 }
 
-function writeCall(step: CallStep, facts: StepFacts): CommentedMap[] {
-  const { values, remarks, texts } = facts.arguments(step);
-  const { reply, callback, receivers, answered } = facts.answering(step);
-  const keep = facts.keep(step);
+function writeCall(step: CallStep, details: StepDetails): CommentedMap[] {
+  const { values, remarks, texts } = details.arguments(step);
+  const { reply, callback, receivers, answered } = details.answering(step);
+  const keep = details.keep(step);
   const comments = [
     ...remarks,
     ...texts.map(({ at, bytes }) => `${at}: ${sizeRangeWords(bytes)}`),
@@ -121,14 +77,14 @@ function writeCall(step: CallStep, facts: StepFacts): CommentedMap[] {
           callback,
           receivers: callback && receivers,
           answered: answered === true ? answered : undefined,
-          group: facts.groupChange(step, values),
+          group: details.groupChange(step, values),
           keep: Object.keys(keep).length > 0 ? keep : undefined,
         };
-  const waited = (turn: 'before' | 'after'): CommentedMap[] => facts.waited(step, turn).map(onStep);
+  const waited = (turn: 'before' | 'after'): CommentedMap[] =>
+    details.awaited(step, turn).map(onStep);
   return [...waited('before'), new CommentedMap(keys, comments), ...waited('after')];
 }
 
-/** How many items, how far apart, and how it ends. */
 function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, unknown>> {
   const items = Math.max(1, Math.round(meanOf(calls.map((call) => call.items)) / pieces));
   const everyUs = calls.flatMap(({ items: all, firstItemUs = 0, lastItemUs = 0 }) =>
@@ -137,7 +93,7 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
   const everyMs = meanOf(everyUs) / 1000;
   const all = calls.reduce((sum, call) => sum + call.items, 0);
   const itemBytes = calls.reduce((sum, call) => sum + call.itemBytes, 0) / Math.max(1, all);
-  // Left open by a client that went: it did not end by itself.
+  // A stream left open by a client that went did not end by itself.
   const cancelled = calls.filter(
     ({ isCancelled, endUs }) => isCancelled ?? endUs === undefined,
   ).length;
@@ -152,11 +108,11 @@ function streamKeys({ calls, pieces = 1 }: CallStep): Readonly<Record<string, un
   };
 }
 
-/** Shorter ones end before a run gives up what is outstanding. */
+/** A run waits this long for outstanding answers anyway. */
 const shortStreamMs = 2000;
 const mostDrainMs = 600_000;
 
-/** Of `config`: streams that begin last are to come to their end. */
+/** For `config`: the last streams need time to end. */
 export function drainForStreams({ calls, streamsBeside }: Trace): CommentedValue | undefined {
   const streamMs = Math.max(longestStreamOf(calls), longestStreamOf(streamsBeside)) / 1000;
   if (streamMs <= shortStreamMs) return undefined;
@@ -164,11 +120,14 @@ export function drainForStreams({ calls, streamsBeside }: Trace): CommentedValue
   return new CommentedValue(durationText(drainMs), 'streams that began last go on to their end');
 }
 
-function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Written {
+function writeRepeat(step: RepeatStep, details: StepDetails, draws: boolean): Written {
   const times = roundsWritten(step);
-  if (times === 1) return writeSteps(step.steps, facts, draws);
+  if (times === 1) return writeSteps(step.steps, details, draws);
   const rounds = spreadOf(step.rounds);
-  const { everyMs, inner } = roundsOf(step, facts, draws);
+  const periodMs = everyOf(step);
+  // Rounds vary by their period alone: a scenario refuses rounds that are longer than it by their pauses.
+  const inner = writeSteps(step.steps, details, draws && periodMs === 0);
+  const everyMs = periodOf(step, { periodMs, leastMs: inner.pausesMs, draws });
   const comments = [
     ...(rounds.least === rounds.most
       ? []
@@ -179,30 +138,22 @@ function writeRepeat(step: RepeatStep, facts: StepFacts, draws: boolean): Writte
   return {
     written: [new CommentedMap({ repeat: times, every, steps: inner.written }, comments)],
     pausesMs: times * Math.max(durationMs(everyMs, 'mean'), inner.pausesMs),
-    longestMs: times * Math.max(durationMs(everyMs, 'longest'), inner.longestMs),
   };
 }
 
-/** Between rounds and in them, so that no round is late by its own pauses: the scenario refuses that. */
-function roundsOf(
-  step: RepeatStep,
-  facts: StepFacts,
-  draws: boolean,
-): { readonly everyMs: Durations; readonly inner: Written } {
-  const drawn = writeSteps(step.steps, facts, draws);
-  const period = everyOf(step);
-  if (period === 0) return { everyMs: 0, inner: drawn };
-  const means = writeSteps(step.steps, facts, false);
-  const several = draws ? durationsFrom(step.periodsUs) : period;
-  const everyMs =
-    durationMs(several, 'shortest') >= means.pausesMs ? several : Math.max(period, means.pausesMs);
-  const inner = drawn.longestMs <= durationMs(everyMs, 'shortest') ? drawn : means;
-  return { everyMs, inner };
+function periodOf(
+  { periodsUs }: RepeatStep,
+  { periodMs, leastMs, draws }: { periodMs: number; leastMs: number; draws: boolean },
+): Durations {
+  if (periodMs === 0) return 0;
+  const several = draws ? durationsFrom(periodsUs) : periodMs;
+  return durationMs(several, 'shortest') >= leastMs ? several : Math.max(periodMs, leastMs);
 }
 
-function writeChoose({ options }: ChooseStep, facts: StepFacts): CommentedMap {
+function writeChoose({ options }: ChooseStep, details: StepDetails): CommentedMap {
   const ways = options.map(
-    (option) => new CommentedMap({ weight: option.calls.length, steps: writeCall(option, facts) }),
+    (option) =>
+      new CommentedMap({ weight: option.calls.length, steps: writeCall(option, details) }),
   );
   return new CommentedMap({ choose: ways }, ['no order was found: each as often as it was seen']);
 }
@@ -212,7 +163,7 @@ export function roundsWritten(step: RepeatStep): number {
   return Math.min(Math.max(1, most), Math.max(1, Math.round(meanOf(step.rounds))));
 }
 
-/** Whether rounds were left out that a scenario cannot have. */
+/** Whether rounds were left out because of the limits. */
 export const isCutShort = (step: RepeatStep): boolean =>
   roundsWritten(step) < Math.round(meanOf(step.rounds)) ||
   step.steps.some((inner) => inner.kind === 'repeat' && isCutShort(inner));
@@ -232,34 +183,33 @@ function everyOf({ periodsUs }: RepeatStep): number {
 function pauseBefore(
   { gaps }: Step,
   before: Step,
-  facts: StepFacts,
+  details: StepDetails,
   draws: boolean,
 ): { readonly ms: Durations; readonly comments: readonly string[] } | undefined {
-  const numbers = pausesUs(gaps, before, facts);
+  const numbers = pausesUs(gaps, before, details);
   if (numbers.length === 0 || meanOf(numbers) / 1000 < leastPauseMs) return undefined;
   const ms = draws ? durationsFrom(numbers) : meanMs(numbers);
   return { ms, comments: [pauseWords(spreadOf(numbers.map((us) => Math.max(0, us))), ms)] };
 }
 
-/** The mean, or where they differ the means of their fifths: both keep the rates. */
+/** The mean, or the means of fifths: both keep the rates. */
 function durationsFrom(us: readonly number[]): Durations {
   const fifths = meansOfFifths(us);
-  // After a round that was shorter than the others there is nothing to wait for.
   if (fifths === undefined || fifths[0]! < 0) return meanMs(us);
   return fifths.map((each) => rounded(each / 1000));
 }
 
 const meanMs = (us: readonly number[]): number => rounded(meanOf(us) / 1000);
 
-/** From where the session goes on: after the time of a round, an answer, or at once. */
-function pausesUs(gaps: Gaps, before: Step, facts: StepFacts): readonly number[] {
+/** From the end of the round, the answer or the callback before, or from the call. */
+function pausesUs(gaps: Gaps, before: Step, details: StepDetails): readonly number[] {
   if (before.kind === 'repeat' && roundsWritten(before) > 1) {
     const everyUs = everyOf(before) * 1000;
     if (everyUs > 0) return gaps.fromRoundUs.map((us) => us - everyUs);
   }
   const last = lastCallStep(before);
-  const { reply } = facts.answering(last);
-  const events = facts.waited(last, 'after').map(({ event }) => event);
+  const { reply } = details.answering(last);
+  const events = details.awaited(last, 'after').map(({ event }) => event);
   const waits = last.form === 'stream' || reply === 'completion';
   return gaps.after.map(({ call, untilUs }) => {
     let fromUs = (waits ? call.endUs : undefined) ?? call.atUs;
@@ -274,13 +224,11 @@ function lastCallStep(step: Step): CallStep {
   return step.kind === 'repeat' ? lastCallStep(step.steps.at(-1)!) : step.options.at(-1)!;
 }
 
-/** To a thousandth of its size, a tenth of a millisecond at least. */
 function rounded(ms: number): number {
   const digits = Math.max(1, Math.ceil(Math.log10(Math.max(ms, 1))));
   return Number(ms.toPrecision(Math.max(3, Math.min(digits, 6))));
 }
 
-/** `2.1s`, `250ms`. */
 export const durationText = (ms: number): string =>
   ms < 1000 ? `${Number(ms.toFixed(1))}ms` : `${Number((ms / 1000).toFixed(3))}s`;
 
@@ -303,91 +251,23 @@ function errorWords({ calls }: CallStep): string[] {
       ];
 }
 
-/** For people: whom a callback went to. */
-export const audienceWords: Readonly<Record<Audience, string>> = {
-  self: 'to the caller',
-  client: 'to one other client',
-  others: 'to all others than the caller',
-  someOthers: 'to some others than the caller',
-  everyone: 'to everyone',
-  some: 'to some of the clients',
-};
-
-/** A run counts a callback by a text of the call, at clients that it knows. */
-export const whyOnlyCounted = ({
-  echoed,
-  audience,
-  repeated,
-  followed,
-}: MethodCallback): string => {
-  if (repeated * 2 > followed) return ': it comes again and again';
-  if (echoed === undefined) return ': it has no free text of the call';
-  return audience === 'client' || audience === 'some' ? ': it is not known to whom' : '';
-};
-
-export const perCallWords = ({ count, calls }: MethodCallback): string =>
-  `${formatCount(count / calls, 1)} for each call`;
-
-/**
- * How calls to a method are answered, by what was found of its callbacks.
- * @param needsAnswer the session cannot go on without: something of it is kept, or it joins a group
- */
-export function answerModeOf(
-  step: CallStep,
-  consequences: readonly MethodCallback[],
-  {
-    toRoom,
-    needsAnswer,
-    isFree,
-  }: {
-    readonly toRoom: (consequence: MethodCallback) => boolean;
-    readonly needsAnswer: boolean;
-    readonly isFree: (consequence: MethodCallback) => boolean;
-  },
-): AnswerMode {
-  const mine = consequences.filter(({ method }) => method === step.method);
-  const nearlyAlways = mine.filter(
-    // Of others nobody hears who is alone. What comes to a client again and again is more than a session expects.
-    ({ followed, calls, audience, repeated }) =>
-      followed >= calls * (excludesCaller(audience) ? 0.5 : 0.9) && repeated * 2 <= followed,
-  );
-  const countable = nearlyAlways.find(
-    (each) => isFree(each) && receiversOf(each.audience, toRoom(each)) !== undefined,
-  );
-  const events = nearlyAlways
-    .filter((each) => each !== countable && each.audience === 'self' && !toRoom(each))
-    .map(({ target }) => target);
-  if (countable !== undefined && step.form !== 'stream' && !needsAnswer) {
-    const receivers = receiversOf(countable.audience, toRoom(countable))!;
-    const answered = step.form === 'call';
-    return { reply: 'callback', callback: countable.target, receivers, answered, events };
-  }
-  return { reply: step.form === 'send' && !needsAnswer ? 'none' : 'completion', events };
-}
-
-function receiversOf(heard: Audience, toRoom: boolean): AnswerMode['receivers'] {
-  if (toRoom) return excludesCaller(heard) ? 'others' : 'group';
-  return heard === 'some' || heard === 'someOthers' || heard === 'client' ? undefined : heard;
-}
-
-/** Callbacks that are only counted: further names are left out. */
 const mostHeard = 20;
 const mostEventBytes = 16 * 1024 * 1024;
 
 interface HeardFacts {
   readonly found: readonly FoundCallback[];
   readonly greetings: ReadonlySet<string>;
-  /** Of a session: what the written one is of it. */
+  /** Written duration of a session by the recorded one. */
   readonly part: number;
 }
 
-/** What clients of the kind heard and no step counts: counted as it comes; how often and how large it was is for the estimate. */
+/** Callbacks that no step counts: the run counts them as they come; number and size are for the estimate. */
 export function countedCallbackSteps(
   { clients, sessions, streams }: ClientKind,
   callbacks: readonly TracedCallback[],
   { found, greetings, part }: HeardFacts,
 ): CommentedMap[] {
-  // The connections that make their other calls count.
+  // Connections of the kind with the other calls count them.
   if (streams !== undefined) return [];
   const open = found.filter(({ recognised }) => !recognised);
   const names = new Set(open.map(({ target }) => target));
@@ -399,7 +279,6 @@ export function countedCallbackSteps(
     seen.count += 1;
     seen.bytes += textBytes(JSON.stringify(values));
   }
-  // Those that weigh most, where they are many.
   const kept = new Set(
     [...heard]
       .sort(([, a], [, b]) => b.bytes - a.bytes)
@@ -410,7 +289,6 @@ export function countedCallbackSteps(
     .filter(({ target }) => kept.has(target))
     .map(({ target, as }) => {
       const seen = heard.get(target)!;
-      // Of a greeting there is one for each connection, however many sessions it has.
       const often = greetings.has(target) ? 0 : (seen.count * part) / sessions;
       const eventSize = Math.min(mostEventBytes, Math.round(seen.bytes / seen.count));
       const perSession = Number(often.toPrecision(4));

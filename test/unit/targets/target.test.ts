@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { tokenExpiry } from '../../../../src/targets/target';
+import { tokenExpiry } from '../../../src/targets/target';
 
 const withPayload = (payload: unknown): string =>
   `e30.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.sig`;

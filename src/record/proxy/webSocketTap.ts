@@ -1,32 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Direction } from '../recording';
+import { trafficReaderFor, cutOffReason, maximumMessageBytes } from './traffic';
+import type { Recorder } from './recorder';
 import { isValidCloseCode, noCloseCode, opcode } from '../../wire/socket/frame';
 import { PendingBytes } from '../../wire/socket/frameReader';
 
-/** Longest message that is recorded; the service takes no longer one from a client either. */
-export const maximumMessageBytes = 1024 * 1024;
+export interface SocketTap {
+  bytes(direction: Direction, chunk: Buffer): void;
+  ended(): void;
+}
 
-/** What is found in one direction of a web socket. */
+interface SocketPair {
+  readonly client: Duplex;
+  readonly server: Duplex;
+  readonly clientHead: Buffer;
+  readonly serverHead: Buffer;
+}
+
+/** Backpressure holds for each direction alone. @returns what closes both */
+export function forwardSockets(
+  { client, server, clientHead, serverHead }: SocketPair,
+  tap: SocketTap,
+): () => void {
+  let isOver = false;
+  const end = (): void => {
+    client.destroy();
+    server.destroy();
+    if (!isOver) tap.ended();
+    isOver = true;
+  };
+  const connect = (from: Duplex, to: Duplex, direction: Direction, head: Buffer): void => {
+    if (head.length > 0) from.unshift(head);
+    (from as Socket).setNoDelay(true);
+    from.on('data', (chunk: Buffer) => {
+      if (!to.write(chunk)) from.pause();
+      tap.bytes(direction, chunk);
+    });
+    to.on('drain', () => from.resume());
+    from.on('end', () => to.end());
+    from.on('error', end);
+    from.on('close', () => {
+      // Pending bytes still go out.
+      if (to.destroyed || to.writableFinished) end();
+      else to.end(end);
+    });
+  };
+  connect(client, server, 'out', clientHead);
+  connect(server, client, 'in', serverHead);
+  return end;
+}
+
+export function tapWebSocket(
+  request: IncomingMessage,
+  answer: IncomingMessage,
+  { url, recorder }: { readonly url: URL; readonly recorder: Recorder },
+): SocketTap {
+  const subprotocol = answer.headers['sec-websocket-protocol'];
+  const isPubSub =
+    /\/clients?\/[^/]+\/hubs\/|\/client\/hubs\//i.test(url.pathname) ||
+    (subprotocol?.includes('webpubsub') ?? false);
+  const kind = isPubSub ? 'webpubsub' : 'signalr';
+  const client = recorder.client(request, url, 'WebSockets', kind);
+  const conversation = trafficReaderFor(kind, client, subprotocol);
+  let closing: { readonly code: number; readonly reason: string } | undefined;
+  const tapOf = (direction: Direction): FrameTap =>
+    new FrameTap({
+      message: (payload, isText) => conversation.said(direction, payload, isText),
+      tooLong: (bytes) => conversation.tooLong(direction, bytes),
+      closed: (code, reason) => (closing ??= { code, reason }),
+      broken: (why) => client.raw(direction, 0, why),
+    });
+  const taps = { out: tapOf('out'), in: tapOf('in') };
+  return {
+    bytes: (direction, chunk) => taps[direction].read(chunk),
+    ended: () => {
+      conversation.over();
+      for (const direction of ['out', 'in'] as const) {
+        const unread = taps[direction].over();
+        if (unread > 0) client.raw(direction, unread, cutOffReason);
+      }
+      client.closed(closing?.code, closing?.reason);
+    },
+  };
+}
+
 export interface FrameTapListener {
-  /** One whole message, fragments joined; the bytes are valid during the call alone. */
+  /** The payload is valid only during the call. */
   message(payload: Buffer, isText: boolean): void;
-  /** A message that is passed over, with its length. */
   tooLong(bytes: number): void;
   closed(code: number, reason: string): void;
-  /** These are no frames; nothing more is read. */
   broken(why: string): void;
 }
 
 /**
- * Reads the frames of a web socket that somebody else reads too (RFC 6455, 5.2), masked or not. Unlike the
- * reader of a connection it owes the peer nothing: what is too long is passed over, and what is wrong ends
- * the reading and not the connection. The chunks stay as they are.
+ * Reads frames of a passing web socket (RFC 6455, 5.2), masked or not. Skips long messages, stops reading at an error, and
+ * leaves the chunks unchanged.
  */
 export class FrameTap {
-  /** A frame that is not complete, and how many bytes are needed to go on with it. */
   private readonly rest = new PendingBytes();
   private wanted = 0;
-  /** Bytes of a frame that are passed over. */
   private skipping = 0;
-  /** Fragments of the message at hand. */
   private parts: Buffer[] = [];
   private partsBytes = 0;
   private isText = false;
@@ -62,12 +137,10 @@ export class FrameTap {
     }
   }
 
-  /** @returns bytes of a message that did not come to its end */
   over(): number {
     return this.isOver ? 0 : this.rest.length + (this.isInside ? this.partsBytes : 0);
   }
 
-  /** @param payload undefined when it is passed over */
   private frame(head: FrameHead, payload: Buffer | undefined): void {
     const problem = problemOf(head, this.isInside);
     if (problem !== undefined) {
@@ -105,13 +178,12 @@ interface FrameHead {
   readonly isLast: boolean;
   readonly isExtended: boolean;
   readonly code: number;
-  /** Of the payload, and where it begins in the frame. */
   readonly length: number;
   readonly start: number;
   readonly mask: Buffer | undefined;
 }
 
-/** The head of the frame at `at`; a number is how many bytes are needed to know more. */
+/** A number: how many bytes are needed. */
 function headAt(bytes: Buffer, at: number): FrameHead | number {
   const there = bytes.length - at;
   if (there < 2) return 2;
@@ -121,7 +193,7 @@ function headAt(bytes: Buffer, at: number): FrameHead | number {
   const isMasked = (second & 0x80) !== 0;
   const start = isMasked ? maskAt + 4 : maskAt;
   if (there < start) return start;
-  // Low bits of a length beyond 2^53 are lost; that is above every limit.
+  // Rounding above 2^53 does not matter: it is beyond every limit.
   const length =
     marker < 126
       ? marker
@@ -148,7 +220,7 @@ function problemOf({ isLast, isExtended, code, length }: FrameHead, isInside: bo
   return (code === opcode.continuation) === isInside ? undefined : 'fragments are out of order';
 }
 
-/** A copy where there is a mask: the bytes themselves are still on their way. */
+/** Unmasks a copy: the bytes are still being sent. */
 function unmasked(payload: Buffer, mask: Buffer | undefined): Buffer {
   if (mask === undefined) return payload;
   const copy = Buffer.from(payload);

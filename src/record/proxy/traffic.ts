@@ -24,28 +24,26 @@ import {
   readProtobufServerMessage,
 } from '../../wire/webpubsub/protobufMessages';
 import type { Direction, RecordedKind, RecordedMessage, RecordedPubSub } from '../recording';
-import { maximumMessageBytes } from './frameTap';
 
-/** What is understood of one client's traffic. */
+/** Longest recorded message; the service takes no longer one either. */
+export const maximumMessageBytes = 1024 * 1024;
+
 export interface TrafficListener {
-  /** What the client speaks; comes once, before everything else. */
   opened(protocol: string): void;
   message(direction: Direction, message: RecordedMessage, bytes: number): void;
   raw(direction: Direction, bytes: number, why: string): void;
-  /** The server said why it ends the connection. */
+  /** The server's reason for ending the connection. */
   ending(reason: string): void;
 }
 
-/** What one client and its server say to each other, from the pieces in which the transport carries it. */
+/** Reads the messages of one client from the payloads of its transport. */
 export interface TrafficReader {
-  /** @param payload valid during the call alone */
+  /** @param payload valid only during the call */
   said(direction: Direction, payload: Buffer, isText: boolean): void;
   tooLong(direction: Direction, bytes: number): void;
-  /** The client is gone. */
   over(): void;
 }
 
-/** @param subprotocol of Web PubSub that was agreed, if any */
 export const trafficReaderFor = (
   kind: RecordedKind,
   listener: TrafficListener,
@@ -53,22 +51,19 @@ export const trafficReaderFor = (
 ): TrafficReader =>
   kind === 'signalr' ? new HubTraffic(listener) : new PubSubTraffic(listener, subprotocol);
 
-/** Of a message whose end did not come. */
 export const cutOffReason = 'cut off';
 const tooLongToKeep = `longer than ${maximumMessageBytes / 1024 / 1024} MB`;
 const noHub = 'no message of the SignalR hub protocol';
 const noHandshake = 'no handshake of the SignalR hub protocol stands before it';
 const noPubSub = 'no message of its subprotocol';
-/** A handshake is a few dozen bytes; what goes on without one is none. */
 const maximumHandshakeBytes = 4096;
 
-/** The hub protocol of SignalR, which a handshake chooses. Source: its specification, "Overview". */
+/** Source: SignalR hub protocol, "Overview". */
 export class HubTraffic implements TrafficReader {
   private codec: HubCodec | undefined;
   private isOpen = false;
   private readonly out = new PendingBytes();
   private readonly in = new PendingBytes();
-  /** Bytes that the server sent before its client had chosen a protocol; there are none. */
   private isAnswered = false;
 
   constructor(private readonly listener: TrafficListener) {}
@@ -110,7 +105,7 @@ export class HubTraffic implements TrafficReader {
     this.listener.opened(protocol);
   }
 
-  /** @returns offset behind the last whole message */
+  /** @returns offset after the last whole message */
   private read(direction: Direction, bytes: Buffer): number {
     let at = direction === 'out' ? this.readHandshake(bytes) : this.readAnswer(bytes);
     const { codec } = this;
@@ -182,7 +177,6 @@ export class HubTraffic implements TrafficReader {
   }
 }
 
-/** Where a message stands behind each other's, and where the next begins. */
 function spanOf(
   codec: HubCodec,
   bytes: Buffer,
@@ -199,11 +193,10 @@ function spanOf(
   return end > bytes.length ? 'incomplete' : { start, end, next: end };
 }
 
-/** A client of Azure Web PubSub: each message of its web socket is one of its subprotocol. */
+/** A web socket message is one message of the subprotocol. */
 export class PubSubTraffic implements TrafficReader {
   private readonly subprotocol: Subprotocol | undefined;
 
-  /** @param name of the subprotocol that was agreed, if any */
   constructor(
     private readonly listener: TrafficListener,
     private readonly name: string | undefined,
@@ -228,9 +221,7 @@ export class PubSubTraffic implements TrafficReader {
     this.listener.raw(direction, bytes, tooLongToKeep);
   }
 
-  over(): void {
-    // Each message was whole.
-  }
+  over(): void {}
 
   private read(direction: Direction, payload: Buffer, isText: boolean): RecordedPubSub | undefined {
     const { subprotocol, name } = this;
@@ -240,7 +231,7 @@ export class PubSubTraffic implements TrafficReader {
       const message = isText ? undefined : read(payload);
       return message && recordedProtobuf(message);
     }
-    // A subprotocol of the application, or of another kind of client, such as MQTT.
+    // A subprotocol of the application, or of clients such as MQTT.
     if (name !== undefined) return undefined;
     const data = recordedPayload({ dataType: isText ? 'text' : 'binary', bytes: payload });
     return direction === 'out'
@@ -249,14 +240,14 @@ export class PubSubTraffic implements TrafficReader {
   }
 }
 
-/** As it is, without the token that takes a lost connection up again. */
+/** Without the token for reconnecting. */
 function jsonMessage(payload: Buffer): RecordedPubSub | undefined {
   const fields = { ...parseObject(payload.toString('utf8')) };
   delete fields['reconnectionToken'];
   return typeof fields['type'] === 'string' ? (fields as unknown as RecordedPubSub) : undefined;
 }
 
-/** A value of MessagePack in JSON, with the forms that a recording has for what JSON cannot say. */
+/** MessagePack as JSON, see {@link MessageEvent} of recordings. */
 export function recordedValue(value: unknown): unknown {
   if (typeof value === 'bigint') return { $integer: String(value) };
   if (typeof value === 'number') return Number.isFinite(value) ? value : { $float: String(value) };
@@ -281,7 +272,6 @@ export function recordedHubMessage(message: HubMessage): HubMessage {
   return message;
 }
 
-/** A message of the protobuf subprotocols in the members of the JSON ones. */
 export function recordedProtobuf(
   message: ProtobufClientMessage | ProtobufServerMessage,
 ): RecordedPubSub {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FrameTap } from '../../../../src/record/proxy/frameTap';
+import { FrameTap } from '../../../../src/record/proxy/webSocketTap';
 import { clientCloseFrame, clientFrame, opcode } from '../../../../src/wire/socket/frame';
 import { serverFrame } from '../../../fakes/frames';
 import { SeededRandom } from '../../../fakes/seededBytes';

@@ -1,12 +1,13 @@
 import { MessagePackExtension } from '../../wire/message/messagePack';
+import { firstMessageAckId } from '../../wire/message/messageLayout';
+import type { RecordedPubSub } from '../recording';
 
-/** The value has no form in the protocol of the replay; the message says what it is, behind "with". */
+/** The protocol of the replay has no form for the value. */
 export class NotSendable extends Error {}
 
 /**
- * An argument as it is sent again. Of a client that spoke MessagePack some are objects in the recording, see {@link
- * import('../recording').MessageEvent}. Bytes are base64 in JSON, as .NET writes and reads them.
- *
+ * An argument as it is sent again. MessagePack values may be objects in the recording, see {@link
+ * import('../recording').MessageEvent}; JSON has bytes as base64, like .NET.
  * @throws NotSendable
  */
 export function replayedValue(
@@ -29,7 +30,6 @@ function plain(value: unknown, protocol: 'json' | 'messagepack'): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, plain(member, protocol)]));
 }
 
-/** Undefined for an object of the application's own. */
 function specialOf(name: string, content: unknown, protocol: 'json' | 'messagepack'): unknown {
   const isJson = protocol === 'json';
   switch (name) {
@@ -59,3 +59,38 @@ function specialOf(name: string, content: unknown, protocol: 'json' | 'messagepa
 
 const isOf64Bits = (value: bigint): boolean =>
   value === (value < 0n ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
+
+/** Each connection replaces it by a number of the same length. */
+export const ackIdPlaceholder = String(firstMessageAckId);
+
+interface PubSubFrame {
+  readonly method: string;
+  readonly bytes: Buffer;
+  readonly payloadBytes: number;
+}
+
+/**
+ * The ack id comes first, so that clients' data cannot be taken for it. Undefined for other types. Source: "Azure Web PubSub
+ * supported JSON WebSocket subprotocol", heading "Requests".
+ */
+export function pubSubFrame(message: RecordedPubSub): PubSubFrame | undefined {
+  const { type, group, event, ackId, noEcho, dataType, data } = message;
+  const start = `{"type":"${type}"${ackId === undefined ? '' : `,"ackId":${ackIdPlaceholder}`}`;
+  const framed = (method: string, members: object, value?: unknown): PubSubFrame => {
+    const written = value === undefined ? '' : JSON.stringify(value);
+    const rest = JSON.stringify(members).slice(1, -1);
+    const bytes = Buffer.from(`${start},${rest}${written === '' ? '' : `,"data":${written}`}}`);
+    return { method, bytes, payloadBytes: Buffer.byteLength(written) };
+  };
+  switch (type) {
+    case 'joinGroup':
+    case 'leaveGroup':
+      return framed(type, { group: String(group) });
+    case 'sendToGroup':
+      return framed(type, { group: String(group), ...(noEcho && { noEcho }), dataType }, data);
+    case 'event':
+      return framed(`event ${String(event)}`, { event: String(event), dataType }, data);
+    default:
+      return undefined;
+  }
+}

@@ -1,4 +1,3 @@
-/** Which values of rows a scenario needs. */
 import type { PersonalEndpoint } from '../../base/endpoint';
 import {
   connectionPlaceholders,
@@ -13,7 +12,7 @@ import type { Scenario } from '../../scenario/scenario';
 
 export type Resolve = (text: string) => string;
 
-/** Placeholders are looked for in what is written, not in values that are put in. */
+/** Placeholders count only in what is written, not in values of references. */
 export const resolvedParts = (
   text: string,
   known: readonly PersonalName[],
@@ -23,7 +22,6 @@ export const resolvedParts = (
     typeof part === 'string' ? resolve(part) : part,
   );
 
-/** A value of a row that a connection or a message holds. */
 export interface RowColumn {
   readonly name: RowName;
   readonly column: string;
@@ -46,7 +44,7 @@ export function requiredColumns(
   ];
 }
 
-/** The same of a scenario whose references nobody has resolved. */
+/** Without resolving references. */
 export function requiredColumnsOfText(scenario: Scenario): RowColumn[] {
   const { headers, query, accessToken } = scenario;
   const partsOf = (text: string): readonly PersonalPart[] =>
