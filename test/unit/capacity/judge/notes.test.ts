@@ -180,7 +180,7 @@ describe('explanation', () => {
         assert.doesNotMatch(JSON.stringify(estimated), /NaN|Infinity|undefined/);
         assert.equal(estimated.unit === null, !estimated.neighbours.some((n) => n.recommended));
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 });

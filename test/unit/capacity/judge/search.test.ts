@@ -7,7 +7,7 @@ import { offeredUnits, editionOf } from '../../../../src/capacity/tables/publish
 import { trafficLoad } from '../../../../src/capacity/load/serviceLoad';
 import { samples, type Sample } from '../traffics';
 
-const runs = { numRuns: 120 };
+const runs = { numRuns: 60 };
 const sizeOf = (unit: number | null): number => unit ?? Infinity;
 
 function demandOf({ input, options }: Sample): Demand {

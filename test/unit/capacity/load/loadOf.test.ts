@@ -196,7 +196,7 @@ describe('what the hub is said to send on its own', () => {
   it('is the sum by hand, beside the traffic of the senders, whatever is drawn', () => {
     const random = seededRandom(Number(process.env['TEST_SEED'] ?? 1));
     const upTo = (most: number): number => 1 + random.below(most);
-    for (let round = 0; round < 200; round += 1) {
+    for (let round = 0; round < 60; round += 1) {
       const [connections, groupCount] = [upTo(5000), upTo(50)];
       const groups = Math.min(groupCount, connections);
       const receivers = {
