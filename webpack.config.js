@@ -22,8 +22,8 @@ const minimizer = new Minimizer({
  * What each file of dist may have, in KB (1,024 bytes). docs/development.md says what each holds; a test compares the two.
  */
 const budgets = {
-  ...{ cli: 190, commands: 190, record: 40, servers: 165, serve: 400 },
-  ...{ extension: 35, features: 175, run: 280, panel: 165, sharedStart: 370, sharedRun: 570 },
+  ...{ cli: 190, commands: 190, record: 40, servers: 220, serve: 400 },
+  ...{ extension: 35, features: 175, run: 280, panel: 165, sharedStart: 370, sharedRun: 520 },
   ...{ worker: 320, jsonPath: 70, sdk: 190, optional: 780, optionalLead: 280 },
 };
 

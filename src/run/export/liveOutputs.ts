@@ -1,7 +1,7 @@
 /** Metrics of a running run: an endpoint to read, and pushes to a collector. */
 import { ExpectedError } from '../../base/expectedError';
 import type { Snapshot } from '../../measure/snapshot';
-import { foreignRequestRefusal } from '../../servers/http/loopbackServer';
+import { foreignRequestRefusal } from '../../servers/http/ownRequests';
 import { redactText } from '../../results/redact';
 import { toolVersion, type Result } from '../../results/result';
 import type { PreparedRun } from '../prepareRun';

@@ -29,8 +29,8 @@ import {
   refuse,
   stopServer,
   guardAsync,
-  type Refusal,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 
 export interface ServerConnectionsSettings extends ServerConnectionSettings {
   readonly serverConnections?: number;

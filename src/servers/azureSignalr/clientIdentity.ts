@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isHubName } from '../../base/serviceTraits';
-import { bearerToken, type Terminable, type Refusal } from '../http/loopbackServer';
+import { bearerToken, type Terminable } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { type Emulator, claimToStrings, stringClaims, type TokenClaims } from '../service/emulator';
 
 export interface ClientIdentity {

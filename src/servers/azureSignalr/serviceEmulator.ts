@@ -9,8 +9,8 @@ import {
   normalizedPathAndQuery,
   type UpgradeRequest,
   guardAsync,
-  type Refusal,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import {
   wantsEventStream,
   availableTransports,

@@ -13,8 +13,8 @@ import {
   reply,
   normalizedPathAndQuery,
   type UpgradeRequest,
-  type Refusal,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import type { BenchHubOptions } from '../hub/benchHubOptions';
 import {
   type Audience,

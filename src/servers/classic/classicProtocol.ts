@@ -12,7 +12,7 @@ import { skipSpace, readString, walk, parseObject } from '../../wire/message/jso
 import { opcode } from '../../wire/socket/frame';
 import { JsonProtocol } from '../hubProtocol/protocols';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Refusal } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 
 export const classicHubName = 'SignalRBench';
 

@@ -9,8 +9,8 @@ import {
   refuseUpgrade,
   reply,
   type UpgradeRequest,
-  type Refusal,
 } from './loopbackServer';
+import type { Refusal } from './ownRequests';
 import {
   EventStreamTransport,
   noConnection,

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { opcode } from '../../wire/socket/frame';
 import { framePayload, serverFrame } from '../hubProtocol/serverProtocol';
-import { receiveSafely, refuse, reply, type Refusal } from './loopbackServer';
+import { receiveSafely, refuse, reply } from './loopbackServer';
+import type { Refusal } from './ownRequests';
 
 export interface TransportOwner {
   onData(data: Buffer, isBinary: boolean): void;

@@ -6,7 +6,6 @@ import { parseObject } from '../../wire/message/jsonScan';
 import {
   bearerToken,
   normalizedPathAndQuery,
-  type Refusal,
   ConnectionServer,
   type Terminable,
   loopbackHost,
@@ -14,6 +13,7 @@ import {
   refuseUpgrade,
   type UpgradeRequest,
 } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import type { BenchHubKnobs, BenchHubOptions } from './benchHubOptions';
 import { maxPayloadBytes } from '../../base/message';
 import {

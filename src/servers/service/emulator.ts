@@ -1,10 +1,6 @@
 import { compactVerify, decodeProtectedHeader, errors } from 'jose';
-import {
-  ConnectionServer,
-  loopbackHost,
-  type Terminable,
-  type Refusal,
-} from '../http/loopbackServer';
+import { ConnectionServer, loopbackHost, type Terminable } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import type { EmulatorOptions, QuotaOptions, SignInCheck } from './emulatorOptions';
 import { randomBytes } from 'node:crypto';
 import type { SigningKey } from '../../base/endpoint';

@@ -8,7 +8,8 @@ import {
   type Payload,
   type MessageError,
 } from '../../wire/webpubsub/pubSubMessage';
-import { bearerToken, pathAndQuery, type Refusal } from '../http/loopbackServer';
+import { bearerToken, pathAndQuery } from '../http/loopbackServer';
+import type { Refusal } from '../http/ownRequests';
 import { maxGroupsPerConnection, tooManyGroupsText } from '../hub/hubGroups';
 import {
   isGroupName,

@@ -5,13 +5,13 @@ import { startAzureSignalr } from '../../../../src/servers/azureSignalr/serviceE
 import { startClassicHub } from '../../../../src/servers/classic/classicHub';
 import { startBenchHub } from '../../../../src/servers/hub/benchHub';
 import {
-  foreignRequestRefusal,
   defectWarning,
   guardAsync,
   listenOnLoopback,
   loopbackServer,
   stopServer,
 } from '../../../../src/servers/http/loopbackServer';
+import { foreignRequestRefusal } from '../../../../src/servers/http/ownRequests';
 import { upstreamHandler } from '../../../../src/servers/upstream/upstreamHandler';
 import { startWebPubSubEmulator } from '../../../../src/servers/webpubsub/webPubSubEmulator';
 import { serveMetrics } from '../../../../src/run/export/liveOutputs';
