@@ -22,8 +22,16 @@ const minimizer = new Minimizer({
  * What each file of dist may have, in KB (1,024 bytes). docs/development.md says what each holds; a test compares the two.
  */
 const budgets = {
-  ...{ cli: 190, commands: 190, record: 40, servers: 220, serve: 400 },
-  ...{ extension: 35, features: 175, run: 280, panel: 165, sharedStart: 370, sharedRun: 520 },
+  ...{ cli: 245, commands: 240, record: 40, servers: 220, serve: 400 },
+  ...{
+    extension: 35,
+    features: 215,
+    run: 220,
+    panel: 165,
+    sharedStart: 320,
+    sharedRun: 460,
+    sharedLater: 65,
+  },
   ...{ worker: 320, jsonPath: 70, sdk: 190, optional: 780, optionalLead: 280 },
 };
 

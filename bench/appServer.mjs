@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
 import { startAppServer } from '../out/src/servers/appServer/appServer.js';
-import { codecOf } from '../out/src/wire/connect/codecOf.js';
+import { codecForProtocol } from '../out/src/wire/connect/connectHub.js';
 import { ServiceFrames } from '../out/src/wire/service/serviceStream.js';
 import {
   encodeServiceMessage,
@@ -22,7 +22,7 @@ const settleMs = 1500;
 
 /** Plays the service: the next echo of a client is asked for when the one before is completed. */
 async function serveStub() {
-  const codec = codecOf(protocol);
+  const codec = codecForProtocol(protocol);
   const payload = { 'payload.Timestamp': '0', 'payload.MessageBlob': 'x'.repeat(2048) };
   const echo = codec.encode({ type: 1, invocationId: '1', target: 'Echo', arguments: [payload] });
   let echoes = 0;

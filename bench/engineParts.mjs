@@ -5,7 +5,7 @@ import { Recorder } from '../out/src/engine/recorder.js';
 import { parseScenario } from '../out/src/scenario/parseScenario.js';
 import { openTarget } from '../out/src/targets/openTarget.js';
 import { WebSocketConnection } from '../out/src/wire/hub/webSocketConnection.js';
-import { codecOf } from '../out/src/wire/connect/codecOf.js';
+import { codecForProtocol } from '../out/src/wire/connect/connectHub.js';
 import { emptyStamp } from '../out/src/wire/message/stamp.js';
 
 export const limits = { maximumMessageBytes: 1024 * 1024, maximumUnsentBytes: 4 * 1024 * 1024 };
@@ -63,7 +63,7 @@ export const endpointAt = (url) => ({
 /** Opens our own connections to a hub, which shake hands at once. */
 export function openAll({ url, connections, protocol, batch }, received) {
   const where = { url: new URL(url), headers: {} };
-  const options = { ...limits, codec: codecOf(protocol) };
+  const options = { ...limits, codec: codecForProtocol(protocol) };
   const onward = listener(received);
   let next = 0;
   return batch(connections, () => {

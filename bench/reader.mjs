@@ -2,7 +2,7 @@
 // 2,000 receivers of a broadcast would feed it, with `to-all` as second argument also when a message has reached the
 // last of them. Prints one line of JSON: microseconds per delivery.
 import { closedPlan } from '../out/src/engine/calibrate/roundTrips.js';
-import { codecOf } from '../out/src/wire/connect/codecOf.js';
+import { codecForProtocol } from '../out/src/wire/connect/connectHub.js';
 import { stampKey, stampLength, writeStamp } from '../out/src/wire/message/stamp.js';
 import {
   createTimeToAllMemory,
@@ -15,7 +15,7 @@ const receivers = 2000;
 const warmup = 200;
 const messages = 500;
 
-const codec = codecOf(protocol);
+const codec = codecForProtocol(protocol);
 const plan = closedPlan(receivers, protocol, 'broadcast', { messageSize: 2048 });
 const reach = timeToAll === 'to-all' ? new TimeToAllTracker(createTimeToAllMemory()) : undefined;
 const { step, stamp, receiver } = counting(plan, undefined, reach);

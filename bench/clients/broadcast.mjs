@@ -1,7 +1,7 @@
 // Our engine as the receivers of a broadcast: one connection sends, all count what comes, with everything a
 // run counts. The next message leaves when all have the one before; a "round trip" is one delivery.
 import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
-import { codecOf } from '../../out/src/wire/connect/codecOf.js';
+import { codecForProtocol } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
 import { counting, openAll } from '../engineParts.mjs';
@@ -14,7 +14,7 @@ export async function open(options) {
   const template = MessageTemplate.of(
     recordLatencyShape({ method: 'Broadcast', blob }),
     holeLengths(undefined),
-    codecOf(protocol),
+    codecForProtocol(protocol),
   );
   const send = () => {
     stamp.intendedUs = stamp.sentUs = nowUs();

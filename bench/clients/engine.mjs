@@ -1,7 +1,7 @@
 // Our engine as a run uses it: its connections, its prepared messages, its receiver with all its counting
 // (two latency series, sequence numbers, bytes). Only the pacing is left out: each echo sends the next.
 import { RoundTrips } from '../../out/src/engine/calibrate/roundTrips.js';
-import { codecFor } from '../../out/src/wire/connect/connectHub.js';
+import { codecForEndpoint } from '../../out/src/wire/connect/connectHub.js';
 
 /** See bench/README.md, *A client*. */
 export async function open({ url, transport, connections, protocol, batch, blob, record }) {
@@ -17,7 +17,7 @@ export async function open({ url, transport, connections, protocol, batch, blob,
     ...(classic && { classic }),
     ...(webSockets ? {} : { transport }),
   };
-  const codec = codecFor(protocol, endpoint);
+  const codec = codecForEndpoint(protocol, endpoint);
   const trips = new RoundTrips(endpoint, connections, blob, protocol, codec);
   trips.onRoundTrip = record;
   await batch(connections, () => trips.open());

@@ -2,9 +2,8 @@
 // with all its counting. Only the pacing is left out: each message that comes sends the next.
 import { closedPlan } from '../../out/src/engine/calibrate/roundTrips.js';
 import { AccessTokens } from '../../out/src/wire/connect/accessTokens.js';
-import { connectHub } from '../../out/src/wire/connect/connectHub.js';
+import { codecForProtocol, connectHub } from '../../out/src/wire/connect/connectHub.js';
 import { recordLatencyShape } from '../../out/src/wire/message/messageLayout.js';
-import { codecOf } from '../../out/src/wire/connect/codecOf.js';
 import { Invocations } from '../../out/src/wire/hub/clientConnection.js';
 import { holeLengths, MessageTemplate } from '../../out/src/wire/message/messageTemplate.js';
 import { SocketAgents } from '../../out/src/wire/socket/socket.js';
@@ -13,7 +12,7 @@ import { counting, limits, listener, webPubSubEndpoint } from '../engineParts.mj
 /** See bench/README.md, *A client*. */
 export async function open({ url, connections, protocol, batch, blob, nowUs, record }) {
   const name = protocol === 'reliable' ? 'webpubsubReliable' : 'webpubsub';
-  const codec = codecOf(name);
+  const codec = codecForProtocol(name);
   const plan = closedPlan(connections, name, 'sendToGroup', {
     messageSize: blob.length,
     groupCount: connections,

@@ -46,7 +46,7 @@ export const list =
   (fits: Fits): Fits =>
   (value) =>
     Array.isArray(value) && value.every(fits);
-export const fields = (shape: Readonly<Record<string, Fits>>): Fits => {
+export const object = (shape: Readonly<Record<string, Fits>>): Fits => {
   const all = Object.entries(shape);
   return (value) =>
     isObject(value) &&
@@ -71,7 +71,7 @@ const isBytes: Fits = (value) => Number.isNaN(value) || isAmount(value);
 const isChangeOfBytes: Fits = (value) => Number.isNaN(value) || isNumber(value);
 
 const isHistogram = optional(
-  fields({
+  object({
     pairs: (value) => value instanceof Float64Array,
     ...allOf(['minUs', 'maxUs', 'sumUs'], isAmount),
   }),
@@ -102,44 +102,44 @@ const isErrors = record((name) => Object.hasOwn(errorClasses, name), isCount);
 const sessions = {
   calls: optional(
     list(
-      fields({
+      object({
         ...{ ...messages, errors: isErrors, errorText: optional(isText) },
         brokenOff: isCount,
         ofCalls: optional(isCount),
       }),
     ),
   ),
-  sessions: optional(fields(tally(new SessionCounts(), { waiting: isChange }))),
+  sessions: optional(object(tally(new SessionCounts(), { waiting: isChange }))),
 };
 
-const isStep = fields({
+const isStep = object({
   ...messages,
   step: isCount,
   errors: isErrors,
   warmupErrors: optional(isErrors),
   slip: isHistogram,
-  membership: optional(fields(tally(new MembershipCounts()))),
+  membership: optional(object(tally(new MembershipCounts()))),
   ...sessions,
-  entries: optional(list(fields({ ...messages, ...sessions }))),
+  entries: optional(list(object({ ...messages, ...sessions }))),
   ahead: optional(list(isAmount)),
   suspendedUs: optional(isAmount),
-  pushed: optional(list(fields({ name: isText, messages: isChange, bytes: isChangeOfBytes }))),
+  pushed: optional(list(object({ name: isText, messages: isChange, bytes: isChangeOfBytes }))),
   slipMaxUs: optional(isAmount),
   readGapMaxUs: optional(isAmount),
   unread: optional(isCount),
 });
 
-const isConnections = fields({
-  soFar: fields(allOf(Object.keys(noConnections), isCount)),
+const isConnections = object({
+  soFar: object(allOf(Object.keys(noConnections), isCount)),
   ...allOf(['connectTimes', 'reconnectTimes'], isHistogram),
-  phaseTimes: optional(fields(allOf(connectPhases, isHistogram))),
+  phaseTimes: optional(object(allOf(connectPhases, isHistogram))),
   targets: optional(
-    list(fields(tally(new TargetCounts(), allOf(['failed', 'received'], isChange)))),
+    list(object(tally(new TargetCounts(), allOf(['failed', 'received'], isChange)))),
   ),
-  life: optional(fields(tally(new LifeCounts(), allOf(['lifeUs', 'downUs'], isAmount)))),
+  life: optional(object(tally(new LifeCounts(), allOf(['lifeUs', 'downUs'], isAmount)))),
   droppedOnes: optional(
     list(
-      fields({
+      object({
         connection: isCount,
         ...allOf(['atS', 'openS'], isNumber),
         ...allOf(['errorClass', 'text'], isText),
@@ -148,29 +148,29 @@ const isConnections = fields({
   ),
 });
 
-const isSample = fields({
+const isSample = object({
   ...allOf(['worker', 'tick'], isCount),
   atUs: isAmount,
   connections: isConnections,
-  unsettled: optional(fields({ messages: isCount, deliveries: isChange })),
+  unsettled: optional(object({ messages: isCount, deliveries: isChange })),
   steps: list(isStep),
-  clock: optional(fields({ errorUs: isAmount, jumps: isCount })),
-  generator: fields({
+  clock: optional(object({ errorUs: isAmount, jumps: isCount })),
+  generator: object({
     step: isCount,
     ...allOf(['elapsedUs', 'busyUs', 'gcUs'], isNumber),
     loopDelay: isHistogram,
   }),
   errors: isErrors,
-  errorExamples: list(fields(allOf(['errorClass', 'text'], isText))),
+  errorExamples: list(object(allOf(['errorClass', 'text'], isText))),
 });
 
 const shapes: { readonly [Type in FromWorker['type']]: Fits } = {
   ready: isObject,
   connected: isObject,
   prepared: isObject,
-  moved: fields({ upToUs: isAmount, changes: list(isChange) }),
-  sampled: fields({ sample: isSample, due: isFlag, flush: optional(isCount) }),
-  stepSent: fields({ index: isCount, atUs: isAmount }),
+  moved: object({ upToUs: isAmount, changes: list(isChange) }),
+  sampled: object({ sample: isSample, due: isFlag, flush: optional(isCount) }),
+  stepSent: object({ index: isCount, atUs: isAmount }),
   closed: isObject,
 };
 

@@ -11,7 +11,7 @@ import {
   allOf,
   eitherOf,
   exactly,
-  fields,
+  object,
   type Fits,
   isAmount,
   isContent,
@@ -213,7 +213,7 @@ function isSame(all: unknown, inside: unknown): boolean {
 }
 
 /** Half of what is read: redaction marks may be longer. */
-export const cutForDisplay = (text: string): string => truncate(text, mostText / 2);
+export const cutForBus = (text: string): string => truncate(text, mostText / 2);
 
 /** Undefined for anything malformed: anybody with the key of the bus may write. */
 const reader =
@@ -236,18 +236,18 @@ const isNodes: Fits = (value) =>
   Array.isArray(value) && value.length <= mostAgents && value.every(isText);
 
 export const readJoinQuestion = reader<JoinQuestion>(
-  fields({ toolVersion: textUpTo(40), id: optional(isName), host: optional(isName) }),
+  object({ toolVersion: textUpTo(40), id: optional(isName), host: optional(isName) }),
 );
 
 export const readJoinAnswer = reader<JoinAnswer>(
   eitherOf(
-    fields({ refused: isText }),
-    fields({ refused: exactly(undefined), run: isText, agents: isAgentCount }),
+    object({ refused: isText }),
+    object({ refused: exactly(undefined), run: isText, agents: isAgentCount }),
   ),
 );
 
 const readOwnMember = reader<Member>(
-  fields({
+  object({
     ...allOf(['epoch', 'host'], isName),
     ...allOf(['node', 'clock'], optional(isName)),
     cores: isCount,
@@ -266,21 +266,21 @@ export function readMember(text: string): Member | undefined {
 }
 
 export const readBeat = reader<Beat>(
-  fields({ epoch: isText, ...allOf(['facts', 'orders'], isCount), clockErrorUs: isAmount }),
+  object({ epoch: isText, ...allOf(['facts', 'orders'], isCount), clockErrorUs: isAmount }),
 );
 
 export const readAlive = reader<Alive>(
-  fields({
+  object({
     orders: optional(isCount),
     asks: optional(exactly(true)),
     taken: optional(list(isCount)),
   }),
 );
 
-const isRunOrder = fields({
+const isRunOrder = object({
   text: isContent,
   ...allOf(['dialect', 'planHash'], isText),
-  overrides: list(fields({ path: isText, value: isContent })),
+  overrides: list(object({ path: isText, value: isContent })),
   files: record(() => true, isContent),
   ...allOf(['workersEach', 'runId', 'seed'], isCount),
   originUs: isAmount,
@@ -289,7 +289,7 @@ const isRunOrder = fields({
 
 /** Orders to workers are not checked: an agent trusts its coordinator. */
 export const readOrder = reader<NumberedOrder>(
-  fields({
+  object({
     number: isCount,
     order: (value) =>
       isObject(value) && isText(value['type']) && (value['type'] !== 'run' || isRunOrder(value)),
@@ -297,7 +297,7 @@ export const readOrder = reader<NumberedOrder>(
 );
 
 const numbered = (shape: Readonly<Record<string, Fits>>): Fits =>
-  fields({ number: isCount, ...shape });
+  object({ number: isCount, ...shape });
 
 export const readViewMessage = reader<ViewMessage>(
   oneOf({
@@ -313,10 +313,10 @@ const isFact: Fits = (fact) => isCounted(fact, mostLevels) && isWorkerFact(fact)
 const isReport: Fits = (value) => isObject(value) && isFact({ ...value, type: 'moved' });
 
 const agentFacts: readonly (readonly [name: string, fits: Fits])[] = [
-  ['fact', fields({ worker: isCount, fact: isFact, moved: optional(isReport) })],
-  ['failed', fields({ failed: isText })],
-  ['leaving', fields({ leaving: isText })],
-  ['final', fields({ final: exactly(true) })],
+  ['fact', object({ worker: isCount, fact: isFact, moved: optional(isReport) })],
+  ['failed', object({ failed: isText })],
+  ['leaving', object({ leaving: isText })],
+  ['final', object({ final: exactly(true) })],
 ];
 
 const isAgentFact: Fits = (value) => {
@@ -325,14 +325,14 @@ const isAgentFact: Fits = (value) => {
 };
 
 export const readFact = reader<NumberedFact>(
-  fields({
+  object({
     epoch: isText,
     ...allOf(['number', 'open'], isCount),
     ...{ cpuUs: isAmount, said: isAgentFact },
   }),
 );
 
-const readOwner = reader<Pick<NumberedFact, 'epoch'>>(fields({ epoch: isText }));
+const readOwner = reader<Pick<NumberedFact, 'epoch'>>(object({ epoch: isText }));
 
 export const readEpoch = (text: string): string | undefined => readOwner(text)?.epoch;
 

@@ -12,11 +12,7 @@ export { estimate } from '../capacity/estimate';
 export { loadOf } from '../capacity/load/loadOf';
 export { completeResult } from '../results/completeResult';
 export { completeWords, printScript } from './tree/completion';
-export {
-  findBaseline,
-  isBaselineKeyword as isBaselineWord,
-  listFirstFew as someOf,
-} from '../results/compare/baseline';
+export { findBaseline, isBaselineKeyword, listFirstFew } from '../results/compare/baseline';
 export { agentCommand } from './commands/agentCommand';
 export { agentLogs, listAgents, removeAgents } from './commands/agentsCommand';
 export { attachCommand } from './commands/attachCommand';

@@ -304,7 +304,7 @@ const addDoctor: Add = (program, carryOut) => {
     'Examples',
   )
     .description(
-      'Say what this machine can do, whether a hub can be measured or a service takes the key, or whether a run would start in a cluster.',
+      'Say what this machine can do, whether a hub can be measured or a service accepts the key, or whether a run would start in a cluster.',
     )
     .option(
       '--target <url>',

@@ -154,7 +154,7 @@ export class WorkerRun implements Driven {
         // The server connection first: clients may use up all connections of the service.
         await Promise.all([
           this.service?.senders.persistent?.open(),
-          this.connections.openAll(order.atUs, order.from, order.to),
+          this.connections.openRange(order.atUs, order.from, order.to),
         ]);
         this.post({ type: 'connected' });
         break;
@@ -239,7 +239,7 @@ export class WorkerRun implements Driven {
     for (const connection of this.connections.all()) {
       if (connection.index < from || connection.index >= to) continue;
       this.takesNoPart(connection);
-      this.connections.put(connection);
+      this.connections.closeForNow(connection);
     }
   }
 
@@ -266,7 +266,7 @@ export class WorkerRun implements Driven {
         this.takesNoPart(connection);
         connections.closeOne(connection);
       },
-      failed: (index, failure) => connections.failedAgain(index, failure),
+      failed: (index, failure) => connections.reopenFailed(index, failure),
     });
   }
 
@@ -329,7 +329,7 @@ export class WorkerRun implements Driven {
     if (nowUs >= this.nextPingsUs) this.ping(nowUs);
     if (nowUs >= this.nextTick * tickUs) {
       this.sample(true);
-      this.connections.noteSilence();
+      this.connections.reportSilence();
       this.service?.senders.persistent?.tick();
       this.nextTick = Math.floor(nowUs / tickUs) + 1;
     }
@@ -375,7 +375,7 @@ export class WorkerRun implements Driven {
   private close(): void {
     this.receiver.reportWrongNames();
     this.life?.stop();
-    if (this.life !== undefined) this.connections.sumUpLives();
+    if (this.life !== undefined) this.connections.recordLifespans();
     this.connections.close();
     this.service?.senders.rest.close();
     this.service?.senders.persistent?.close();

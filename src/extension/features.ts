@@ -3,7 +3,7 @@ import { resultFolderName } from '../results/resultFolder';
 import type { RunFeatures } from './commands';
 import { LanguageProviders, type LanguageContext } from './language/languageProviders';
 import { parseFolderName } from './results/resultEntry';
-import { lastRunText, newestOf } from './results/resultsModel';
+import { lastRunText, newestResultOf } from './results/resultsModel';
 import type { FeatureParts } from './services';
 
 export type Features = ReturnType<typeof createFeatures>;
@@ -38,7 +38,7 @@ function languageContext({ services, files, onRelevantChange }: FeatureParts): L
     lastRun: (uri) => {
       const { scenario } = parseFolderName(resultFolderName(new Date(0), uri.path));
       const source = { scenario, origin: uri.toString(), places: places.for(uri) };
-      const entry = newestOf(index.results.entries, source);
+      const entry = newestResultOf(index.results.entries, source);
       if (!entry) return undefined;
       const words = lastRunText(entry, new Date(), t);
       return { words, folder: entry.folder };

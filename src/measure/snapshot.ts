@@ -31,7 +31,7 @@ import {
   pushedSummaries,
   sessionSummary,
   verdictStatus,
-  words,
+  sentenceOrText,
 } from './summary';
 
 /** Lower bounds: samples come once a second. */
@@ -82,7 +82,7 @@ export interface MissedSoFar {
 }
 /** Earlier versions wrote other members; see `parseSample`. */
 const missed = object({
-  ...{ message: optional(text), words: optional(words), isFinal: optional(flag) },
+  ...{ message: optional(text), words: optional(sentenceOrText), isFinal: optional(flag) },
 }) as Shape<unknown> as Shape<MissedSoFar>;
 
 const stepProgress = object({

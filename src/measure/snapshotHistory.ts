@@ -5,7 +5,7 @@ import type { AgentProgress } from './summary';
  * Warm-ups and measured times to come, without connecting and draining; undefined before the first step, and in a
  * search.
  */
-export function runLeftS(
+export function remainingRunS(
   { step, stepCount, search }: Pick<Snapshot, 'step' | 'stepCount' | 'search'>,
   { warmupMs, singleStepDurationMs }: Readonly<Record<'warmupMs' | 'singleStepDurationMs', number>>,
 ): number | undefined {

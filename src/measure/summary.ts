@@ -45,9 +45,9 @@ const metric = text as Shape<Metric>;
 export const lastStep = optional(oneOf(['last']));
 
 /** Sentences in sentences go no deeper than a result may. */
-export const words: Shape<Words> = (value, at) =>
+export const sentenceOrText: Shape<Words> = (value, at) =>
   typeof value === 'string' ? undefined : sentences(value, at);
-const sentences = object({ text, values: list(words, 1000) });
+const sentences = object({ text, values: list(sentenceOrText, 1000) });
 
 /** The worst worker counts. Results of earlier versions do not say how late it was at most. */
 export const generatorHealth = object({
@@ -95,7 +95,7 @@ const verdictReason = object({
   step: optional(count),
   rule: optional(object({ metric, limit: number, name: optional(text), step: lastStep })),
   /** Without its step; absent in results of earlier versions. */
-  words: optional(words),
+  words: optional(sentenceOrText),
   message: text,
 });
 export type VerdictReason = TypeOf<typeof verdictReason>;
@@ -360,7 +360,7 @@ export const runSummary = object({
   startedAt: time,
   endedAt: time,
   ending,
-  /** Why the run ended before its plan was done, for people. */
+  /** Why the run ended before all planned steps were done, for people. */
   endingMessage: optional(text),
   target: object({
     kind: text,

@@ -118,7 +118,11 @@ function withCause(
   const arrived = steps.some(({ received }) => received > 0);
   if (arrived || complaint === undefined) return verdict;
   const answered = formatCount(errors.invocation ?? 0);
-  const words = sentence('{0} ({1} calls answered so)', complaintWords(complaint), answered);
+  const words = sentence(
+    '{0} ({1} calls were answered with an error)',
+    complaintWords(complaint),
+    answered,
+  );
   return because('hubMethod', words);
 }
 

@@ -35,7 +35,7 @@ import {
   runSummary,
   verdict,
   verdictStatus,
-  words,
+  sentenceOrText,
 } from '../measure/summary';
 import { allParameters } from '../scenario/keys/scenarioKeys';
 import { maximumStages, mostPushes, pushAudiences } from '../scenario/keys/configKeys';
@@ -219,7 +219,7 @@ export const resultShape = object({
   recommendation: nullable(
     object({
       ...{ step: count, ...estimate, headline: text, reasons: list(text, 1000) },
-      reasonWords: optional(list(words, 1000)),
+      reasonWords: optional(list(sentenceOrText, 1000)),
       stepStatus: oneOf(['pass', 'fail']),
     }),
   ),

@@ -169,7 +169,8 @@ export async function createFirstWritableFolder(
     const made = await tryCreateFolder(directory, request, startedAt, shell);
     if (typeof made !== 'string') {
       const [why, where] = [refusals.join(' '), made.path];
-      if (why !== '') shell.say('warning', shell.t('{0} It goes to {1} instead.', why, where));
+      if (why !== '')
+        shell.say('warning', shell.t('{0} The result is written to {1} instead.', why, where));
       return made;
     }
     refusals.push(made);

@@ -55,7 +55,7 @@ export function scenarioForTarget(
 }
 
 /**
- * Connects to a hub, or asks a service whether it takes the key.
+ * Connects to a hub, or asks a service whether it accepts the key.
  * @param agree to the host of a redirect; absent: nobody is asked
  * @returns undefined after a no
  * @throws ExpectedError `bad-target`, and as opening fails

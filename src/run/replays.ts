@@ -100,28 +100,23 @@ function fitNotes(
 function clientNotes(connections: number, clients: number, t: Translate): string[] {
   const rest = connections % clients;
   if (rest === 0) return [];
-  const [has, recorded] = [formatCount(connections), formatCount(clients)];
   const left = clients - connections;
-  if (left > 0) {
-    const own = connections === 1 ? t('{0} connection', has) : t('{0} connections', has);
-    return [
-      left === 1
-        ? t('{0} for {1} recorded clients: the last one is not replayed.', own, recorded)
-        : t(
-            '{0} for {1} recorded clients: the last {2} are not replayed.',
-            ...[own, recorded, formatCount(left)],
-          ),
-    ];
-  }
+  const own =
+    connections === 1 ? t('{0} connection', '1') : t('{0} connections', formatCount(connections));
+  const values = [own, formatCount(clients), formatCount(left > 0 ? left : rest)] as const;
+  if (left === 1)
+    return [t('{0} for {1} recorded clients: the last one is not replayed.', ...values)];
+  if (left > 0)
+    return [t('{0} for {1} recorded clients: the last {2} are not replayed.', ...values)];
   return [
     rest === 1
       ? t(
-          '{0} connections are not a multiple of the {1} recorded clients: the first client is replayed once more than the others.',
-          ...[has, recorded],
+          '{0} for {1} recorded clients: the first one is replayed once more than the others.',
+          ...values,
         )
       : t(
-          '{0} connections are not a multiple of the {1} recorded clients: the first {2} are replayed once more than the others.',
-          ...[has, recorded, formatCount(rest)],
+          '{0} for {1} recorded clients: the first {2} are replayed once more than the others.',
+          ...values,
         ),
   ];
 }

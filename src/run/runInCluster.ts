@@ -389,7 +389,7 @@ async function removed(
   { progress, say, t }: ClusterShell,
 ): Promise<void> {
   try {
-    progress(t('Removing everything of the run from the cluster.'));
+    progress(t('Removing all objects of the run from the cluster.'));
     await remove();
     progress(leftNothing(run, t));
   } catch (error) {

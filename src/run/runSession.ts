@@ -192,7 +192,7 @@ export async function keepResult(
 async function compared(result: Result, { baseline }: RunRequest): Promise<Result> {
   if (baseline === undefined) return result;
   const { compareResults } = await import(
-    /* webpackChunkName: "run" */ '../results/compare/compareResults.js'
+    /* webpackChunkName: "sharedLater" */ '../results/compare/compareResults.js'
   );
   return { ...result, baseline: compareResults(baseline.result, result, baseline) };
 }
@@ -211,7 +211,11 @@ async function calibrate(
   } catch (error) {
     shell.say(
       'warning',
-      shell.t('What Unit {0} carried was not kept: {1}.', made.unit, describeFileError(error)),
+      shell.t(
+        'The load measured for Unit {0} could not be saved for later runs: {1}.',
+        made.unit,
+        describeFileError(error),
+      ),
     );
   }
 }

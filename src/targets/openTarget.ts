@@ -201,7 +201,9 @@ async function openConnection(
 ): Promise<OpenTarget> {
   const connection = serviceConnection(text);
   // In a bundle of its own: only runs against a service sign tokens.
-  const { openService } = await import(/* webpackChunkName: "run" */ './service/openService.js');
+  const { openService } = await import(
+    /* webpackChunkName: "sharedLater" */ './service/openService.js'
+  );
   return openService(connection, scenario, context);
 }
 
@@ -223,6 +225,8 @@ export function serviceConnection(text: string): ServiceConnection {
 /** @throws ExpectedError `connection-string`, `sign-in` */
 async function probeConnection(text: string, context: TargetContext): Promise<ServiceProbe> {
   const connection = serviceConnection(text);
-  const { probeService } = await import(/* webpackChunkName: "run" */ './service/openService.js');
+  const { probeService } = await import(
+    /* webpackChunkName: "sharedLater" */ './service/openService.js'
+  );
   return probeService(connection, context);
 }

@@ -4,7 +4,7 @@ import { detectStall } from '../measure/judge/stepWatches';
 import type { GeneratorHealth } from '../measure/summary';
 import type { PanelStrings } from '../measure/show/panelStrings';
 import type { Snapshot } from '../measure/snapshot';
-import { runLeftS } from '../measure/snapshotHistory';
+import { remainingRunS } from '../measure/snapshotHistory';
 import { silentAgentSentences } from '../measure/show/agentTable';
 import { generatorPartWords, timeLeftWords } from '../measure/show/chartWords';
 import { lossesOfEndedSteps, type ShownRun, searchValueText } from './panelState';
@@ -48,7 +48,7 @@ function liveSentence(latest: Snapshot, state: ShownRun): Sentence {
       )
     : fill(strings.stepOf, formatCount(step.index), formatCount(stepCount));
   if (phase === 'warmup') return make('neutral', lead, strings.warmingUp);
-  const whole = runLeftS(latest, run.scenario);
+  const whole = remainingRunS(latest, run.scenario);
   const left =
     step.index < stepCount && whole !== undefined
       ? fill(

@@ -78,6 +78,7 @@ describe('the npm package', () => {
       'dist/record.js',
       'dist/sdk.js',
       'dist/servers.js',
+      'dist/sharedLater.js',
       'dist/sharedRun.js',
       'dist/sharedStart.js',
       'dist/worker.js',

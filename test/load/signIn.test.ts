@@ -30,6 +30,8 @@ async function inEnvironment<T>(env: NodeJS.ProcessEnv, act: () => Promise<T>): 
 
 /** Connections come and go, so that tokens are needed all the time. */
 const comeAndGo = { lifetime: '300ms', repair: true, arrivingRate: 50 };
+/** A sample in which at least five connections were opened again. */
+const haveComeAgain = /"reconnected":([5-9]|[1-9]\d)/;
 /** A run that somebody has to end. */
 const life = { singleStepDuration: '60s', connections: 4, workers: 1, skipNegotiation: false };
 
@@ -57,7 +59,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
     test: Omit<LoadTest, 'target'>,
     authType: string,
     env: Readonly<Record<string, string>>,
-    during: (going: CliHere) => Promise<void> = () => Promise.resolve(),
+    during: (going: CliHere, out: string) => Promise<void> = () => Promise.resolve(),
   ): Promise<CliResult & { readonly out: string }> {
     const emulator = await services[service](entra.signIns);
     const out = `run${(outs += 1)}`;
@@ -75,7 +77,7 @@ describe('a sign-in to Microsoft Entra ID', function () {
         return { ...(await folder.start(args, { SERVICE, ...env }).finished), out };
       return await inEnvironment(env, async () => {
         const going = folder.startHere(args, { SERVICE });
-        await during(going);
+        await during(going, out);
         return { ...(await going.finished), out };
       });
     } finally {
@@ -93,12 +95,15 @@ describe('a sign-in to Microsoft Entra ID', function () {
     }
   }
 
-  /** The same until a token was renewed twice, however long that takes. */
-  async function runOn(service: ServiceName, test: Omit<LoadTest, 'target'>) {
-    const done = await run(service, test, 'azure', entra.az(folder.path), async (going) => {
+  /** The same until a token was renewed twice, and a later sample has the pattern, however long that takes. */
+  async function runOn(
+    service: ServiceName,
+    test: Omit<LoadTest, 'target'>,
+    pattern = /"received":[1-9]/,
+  ) {
+    const done = await run(service, test, 'azure', entra.az(folder.path), async (going, out) => {
       await untilSo(() => entra.issued.length >= 3, going);
-      // Clients come with the newest one.
-      await setTimeout(500);
+      await folder.sampled(out, pattern, going.finished);
       going.signal('SIGINT');
     });
     assert.equal(done.code, 130, done.stderr);
@@ -122,10 +127,14 @@ describe('a sign-in to Microsoft Entra ID', function () {
   }
 
   it('lets default mode in, and clients that come after it was renewed', async () => {
-    const { connections } = await runOn('signalr', {
-      useCase: 'echo',
-      config: { ...comeAndGo, serverConnections: 2 },
-    });
+    const { connections } = await runOn(
+      'signalr',
+      {
+        useCase: 'echo',
+        config: { ...comeAndGo, serverConnections: 2 },
+      },
+      haveComeAgain,
+    );
     assert.equal(entra.resources[0], 'https://signalr.azure.com');
     assert.ok(connections.reconnected > 4, `${connections.reconnected} came again`);
   });
@@ -136,10 +145,17 @@ describe('a sign-in to Microsoft Entra ID', function () {
   });
 
   it('of the Azure CLI lets Web PubSub in, which signs tokens for clients itself', async () => {
-    const { connections } = await runOn('webpubsub', {
-      entries: [{ name: 'sendToGroup', parameters: { groupCount: 1 } }, { name: 'restBroadcast' }],
-      config: comeAndGo,
-    });
+    const { connections } = await runOn(
+      'webpubsub',
+      {
+        entries: [
+          { name: 'sendToGroup', parameters: { groupCount: 1 } },
+          { name: 'restBroadcast' },
+        ],
+        config: comeAndGo,
+      },
+      haveComeAgain,
+    );
     assert.equal(entra.resources[0], 'https://webpubsub.azure.com');
     assert.ok(connections.reconnected > 4, `${connections.reconnected} came again`);
     assert.ok(connections.connectPhasesUs?.negotiate !== undefined, 'tokens take time');

@@ -37,10 +37,10 @@ describe('a bus', () => {
   const isAsked = async (config?: (folder: string) => string, key = {}): Promise<boolean> => {
     const server = await NatsServer.start(config);
     const bus = await connectNats({ url: server.url, name: 'test', ...key });
-    const { hasUsers } = bus;
+    const { requiresKey } = bus;
     await bus.close();
     await server.dispose();
-    return hasUsers;
+    return requiresKey;
   };
 
   it('has users where nobody comes in without a key', async () => {

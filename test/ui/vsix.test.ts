@@ -34,6 +34,7 @@ const files = `
   dist/run.js
   dist/sdk.js
   dist/serve.js
+  dist/sharedLater.js
   dist/sharedRun.js
   dist/sharedStart.js
   dist/worker.js

@@ -93,7 +93,7 @@ describe('a sign-in with the account of the editor', () => {
     isKnown = true;
     const node = { kind: 'hub', url: '${env:SIGN_IN_SERVICE}' };
     await vscode.commands.executeCommand('signalrBenchmark.testTarget', node);
-    await said(/the service answers in .* and takes the sign-in/);
+    await said(/the service answers in .* and accepts the sign-in/);
     assert.deepEqual(
       requests.map(({ asks }) => asks),
       [undefined],

@@ -24,7 +24,7 @@ import { clockName, ReferenceClock } from '../clock/referenceClock';
 import {
   type AgentFact,
   type Beat,
-  cutForDisplay,
+  cutForBus,
   encodeMessage,
   type JoinAnswer,
   type JoinQuestion,
@@ -322,7 +322,7 @@ class Agent {
   }
 
   private fail(error: unknown): void {
-    const text = cutForDisplay(error instanceof Error ? error.message : String(error));
+    const text = cutForBus(error instanceof Error ? error.message : String(error));
     const isInput = error instanceof ExpectedError;
     this.outbox.put({ failed: text.replace(/\.$/, ''), isInput });
     this.over({ kind: isInput ? 'refused' : 'failed', text });

@@ -19,7 +19,7 @@ interface AgentShell {
   readonly openTarget: (scenario: Scenario, context: TargetContext) => Promise<OpenTarget>;
   readonly environment: (name: string) => string | undefined;
   readonly limits: AgentLimits;
-  readonly bus: Pick<Bus, 'hasUsers'>;
+  readonly bus: Pick<Bus, 'requiresKey'>;
   readonly workerScript: string;
   readonly serverScript: string;
 }
@@ -63,12 +63,12 @@ export function createAgentParts(shell: AgentShell): AgentParts {
 
 const mostNames = 5;
 
-function refusal(names: readonly string[], hasUsers: boolean): ExpectedError {
+function refusal(names: readonly string[], requiresKey: boolean): ExpectedError {
   const shown = names.slice(0, mostNames);
   const flags = shown.map((name) => `--env ${name}`).join(' ');
   return new ExpectedError(
     'agent-environment',
-    hasUsers
+    requiresKey
       ? `the run refers to ${joinWords(shown)}, which this agent gives to no run: start it with ${flags}, or use names that begin with ${secretPrefix}`
       : `the run refers to ${joinWords(shown)}, and ${openBus}`,
   );
@@ -86,13 +86,13 @@ async function openWithin(
   scenario: Scenario,
   readFile: TargetContext['readFile'],
 ): Promise<OpenTarget> {
-  const { hasUsers } = bus;
+  const { requiresKey } = bus;
   const refused = new Set<string>();
   const secrets: string[] = [];
   const reference: TargetContext['reference'] = (kind, name) => {
     const variable = kind === 'env' ? name : secretVariable(name);
     const isSecret = variable.startsWith(secretPrefix);
-    if (!hasUsers || !(isSecret || limits.env.includes(variable))) {
+    if (!requiresKey || !(isSecret || limits.env.includes(variable))) {
       refused.add(variable);
       return undefined;
     }
@@ -106,14 +106,14 @@ async function openWithin(
     opened = await openTarget(scenario, {
       ...{ reference, setting: environment, serverScript, readFile },
       ...(limits.targets.length > 0 && { allowedHosts: limits.targets }),
-      ...(!hasUsers && { noSignIn: `the run signs in as this agent, and ${openBus}` }),
+      ...(!requiresKey && { noSignIn: `the run signs in as this agent, and ${openBus}` }),
     });
   } catch (error) {
     problem = error;
   }
   if (refused.size > 0) {
     await opened?.dispose();
-    throw refusal([...refused], hasUsers);
+    throw refusal([...refused], requiresKey);
   }
   if (opened === undefined) {
     if (!(problem instanceof ExpectedError)) throw problem;

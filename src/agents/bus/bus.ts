@@ -9,7 +9,7 @@ export interface Bus {
   readonly isConnected: boolean;
   readonly isEncrypted: boolean;
   /** Clients show a key; without users anybody who reaches the bus may give orders. */
-  readonly hasUsers: boolean;
+  readonly requiresKey: boolean;
   ask(subject: string, value: string, withinMs: number): Promise<string | undefined>;
   /** Undefined leaves the question unanswered. */
   answer(subject: string, reply: (value: string) => string | undefined): Disposable;

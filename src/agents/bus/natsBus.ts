@@ -172,7 +172,7 @@ class NatsBus implements Bus {
     return info?.tls_required === true || info?.tls_available === true;
   }
 
-  get hasUsers(): boolean {
+  get requiresKey(): boolean {
     return this.connection.info?.auth_required === true;
   }
 

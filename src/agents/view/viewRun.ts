@@ -10,7 +10,7 @@ import {
   runSubjects,
   usualSilenceMs,
   type RunSubjects,
-  cutForDisplay,
+  cutForBus,
   encodeMessage,
   type ViewContent,
   type ViewMessage,
@@ -73,7 +73,7 @@ export class RunPublisher {
   }
 
   failed(text: string): void {
-    this.say({ type: 'failed', text: cutForDisplay(text) });
+    this.say({ type: 'failed', text: cutForBus(text) });
   }
 
   /** Settles with whether a viewer had the end in time. */

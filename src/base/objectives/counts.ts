@@ -52,7 +52,7 @@ export const dropped: ConnectionObjective = {
 };
 
 const skippedText =
-  '{0} of {1} messages were due at senders, or for clients, that were not connected ({2}), above the limit of {3}';
+  '{0} of {1} messages were not sent, as their sender or receiver was not connected ({2}), above the limit of {3}';
 
 export const skipped: StepObjective = {
   of: 'step',

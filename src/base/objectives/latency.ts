@@ -105,8 +105,8 @@ const texts = {
   slow: '{0} within {1}, above the limit of {2}',
   lost: '{0} of {1} deliveries lost, and only {2} % may be slower than {3}',
   overdue: '{0} of {1} deliveries are overdue or lost, and only {2} % may be slower than {3}',
-  overdueOfAll: '{0} of {1} deliveries are overdue or lost, and none may be slower than {2}',
-  lostOfAll: '{0} of {1} deliveries lost, and none may be slower than {2}',
+  overdueOfAll: '{0} of {1} deliveries are overdue or lost, and no delivery may be slower than {2}',
+  lostOfAll: '{0} of {1} deliveries lost, and no delivery may be slower than {2}',
 } as const;
 
 export const latencies: ObjectiveFamily<Percentile> = {

@@ -412,12 +412,12 @@ function remarksOf(measured: MeasuredStep): Words[] {
   const remarks = [
     lost > 0 &&
       sentence(
-        '{0} of {1} deliveries did not arrive; they count all the same, as the service must carry them.',
+        '{0} of {1} deliveries did not arrive; they still count, as the service must be sized to carry them.',
         ...[formatCount(lost), formatCount(expected)],
       ),
     lostConnections > 0 &&
       sentence(
-        '{0} of {1} connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
+        '{0} of {1} connections failed or were dropped; they still count, with the rates that the scenario plans.',
         ...[formatCount(lostConnections), formatCount(connections)],
       ),
     extra > 0 &&

@@ -59,7 +59,7 @@ export async function agentCommand(
     workerScript: deps.workerScript,
     serverScript: deps.serverScript,
   });
-  if (!bus.hasUsers)
+  if (!bus.requiresKey)
     say(
       'warning: The bus has no users: whoever reaches it gives orders to this agent, which gives runs no value of its environment. docs/machines.md says how to give it users.',
     );

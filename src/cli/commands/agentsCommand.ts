@@ -14,7 +14,7 @@ import { exitCode } from '../exitCode';
 import { canColour, type ProcessIo } from '../io';
 import { openBus, createBusWarning, type BusFlags } from '../openBus';
 import { cut, paintAll, textWidth, wrapped, type Line } from '../views/line';
-import { openKubectlFor, formatPlace, type PlaceDeps, type PlaceFlags } from './onKubernetes';
+import { openKubectlFor, formatPlace, type KubectlDeps, type PlaceFlags } from './onKubernetes';
 
 interface ListAgentsFlags extends PlaceFlags, BusFlags {
   readonly json?: boolean;
@@ -28,7 +28,7 @@ interface AgentLogsFlags extends PlaceFlags {
 export async function listAgents(
   flags: ListAgentsFlags,
   io: ProcessIo,
-  deps: PlaceDeps,
+  deps: KubectlDeps,
 ): Promise<number> {
   const { stdout } = io;
   const print = (found: object, lines: readonly Line[]): number => {
@@ -110,7 +110,7 @@ export async function agentLogs(
   agent: string | undefined,
   flags: AgentLogsFlags,
   io: ProcessIo,
-  deps: PlaceDeps,
+  deps: KubectlDeps,
 ): Promise<number> {
   const logs = await readPodLogs(openKubectlFor(flags, deps), run, flags.tail, agent);
   const lines = logs.flatMap(({ name, lines: written }): Line[] => [
@@ -126,7 +126,7 @@ export async function removeAgents(
   run: string,
   flags: PlaceFlags,
   { stdout }: ProcessIo,
-  deps: PlaceDeps,
+  deps: KubectlDeps,
 ): Promise<number> {
   await removeRunById(openKubectlFor(flags, deps), run);
   stdout.write(`Run ${run} is removed.\n`);

@@ -24,7 +24,7 @@ import {
   type Finding,
 } from '../../agents/kubernetes/examineCluster';
 import { ownedObjects, ownerJob, type ClusterRun } from '../../agents/kubernetes/manifest';
-import { openKubectlFor, type PlaceDeps, type PlaceFlags } from './onKubernetes';
+import { openKubectlFor, type KubectlDeps, type PlaceFlags } from './onKubernetes';
 import { targetHosts } from '../../run/runInCluster';
 import { newRunId } from '../../agents/messages';
 
@@ -159,7 +159,7 @@ function targetLines(target: NonNullable<Report['target']>): Line[] {
     const note = `  REST is not allowed to this identity; only serverless scenarios need it, and with it the role ${role}.`;
     const taken = target.signedIn ? 'sign-in' : 'key';
     return [
-      ...wrapped(`✓ ${url}: answers ${within} and takes the ${taken}`, 80, '  ', 'good'),
+      ...wrapped(`✓ ${url}: answers ${within} and accepts the ${taken}`, 80, '  ', 'good'),
       ...(role === undefined ? [] : wrapped(note, 80, '  ')),
     ];
   }
@@ -221,7 +221,7 @@ interface DoctorClusterFlags extends PlaceFlags {
   readonly manifest?: boolean;
 }
 
-interface DoctorClusterDeps extends PlaceDeps {
+interface DoctorClusterDeps extends KubectlDeps {
   readonly parseScenario: ScenarioParser;
   readonly node: string;
   readonly platform: string;

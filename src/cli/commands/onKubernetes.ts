@@ -40,7 +40,7 @@ export interface ClusterFlags extends ClusterWishes {
   readonly yes?: boolean;
 }
 
-interface ClusterDeps extends ViewParts, PlaceDeps {
+interface ClusterDeps extends ViewParts, KubectlDeps {
   readonly workerScript: string;
   readonly notRunnable: (scenario: Scenario) => string | undefined;
 }
@@ -133,7 +133,7 @@ export async function attachInCluster(
   run: string,
   flags: PlaceFlags & ShowFlags,
   io: ProcessIo,
-  deps: ViewParts & PlaceDeps,
+  deps: ViewParts & KubectlDeps,
 ): Promise<number> {
   const { address, forwarding } = await forwardRunBus(openKubectlFor(flags, deps), run);
   try {
@@ -154,13 +154,13 @@ export interface PlaceFlags {
   readonly kubectl?: string | undefined;
 }
 
-export interface PlaceDeps {
+export interface KubectlDeps {
   readonly openKubectl?: (options: KubectlOptions) => ClusterAccess;
 }
 
 export const openKubectlFor = (
   { namespace, context, kubectl }: PlaceFlags,
-  { openKubectl = (options) => new Kubectl(options) }: PlaceDeps,
+  { openKubectl = (options) => new Kubectl(options) }: KubectlDeps,
 ): ClusterAccess => openKubectl({ namespace, context, program: kubectl, words: flagWords });
 
 export const flagWords: ClusterWords = {

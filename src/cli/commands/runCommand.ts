@@ -177,13 +177,13 @@ async function baselineOf(
       '--tolerance belongs to a comparison: name the earlier run with --baseline. Nothing was started.',
     );
   }
-  const { findBaseline, isBaselineWord, someOf } = await onDemand();
-  const place = isBaselineWord(which) ? which : path.resolve(cwd, which);
+  const { findBaseline, isBaselineKeyword, listFirstFew } = await onDemand();
+  const place = isBaselineKeyword(which) ? which : path.resolve(cwd, which);
   const reference: BaselineRequest['reference'] = (kind, name) => referenceValue(env, kind, name);
   const question = { which: place, directory, scenarioName: name, scenario, reference };
   const found = await findBaseline(question);
   const { passedOver = [] } = found.result ? found : {};
-  const over = passedOver.length === 0 ? '' : `; passed over: ${someOf(passedOver)}`;
+  const over = passedOver.length === 0 ? '' : `; passed over: ${listFirstFew(passedOver)}`;
   // Scenarios with one file name share results: say which it is.
   const note = found.result
     ? `baseline: ${found.result.id}, started ${formatUtcTime(found.result.startedAt)}${over}.`

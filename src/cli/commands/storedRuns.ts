@@ -7,7 +7,7 @@ import { compareAll, overallVerdict } from '../../results/compare/compareResults
 import { counterLinesOfRun } from '../../results/counters/counterFile';
 import {
   CounterSummarizer,
-  formatCounterSummary,
+  formatLoadCounters,
   readCounterSummary,
 } from '../../results/counters/counterSummary';
 import { readResult } from '../../results/readResult';
@@ -34,7 +34,7 @@ export async function showCommand(
     for (const line of await counterLinesOfRun(run)) summarizer.add(line);
     const steps = run.kind === 'result' ? run.result.steps : [];
     const latencies = new Map(steps.map(({ index, latencyUs }) => [index, latencyUs]));
-    const lines = formatCounterSummary(summarizer.summary(), (epoch) => latencies.get(epoch));
+    const lines = formatLoadCounters(summarizer.summary(), (epoch) => latencies.get(epoch));
     stdout.write(ended(lines));
     return exitCode.done;
   }
@@ -77,7 +77,7 @@ export async function importCounters(
   if (summary.epochs.length === 0)
     stderr.write(`warning: ${printable(file)} ends before the first step\n`);
   stdout.write(
-    json ? jsonDocument({ file, lines, cut, ...summary }) : ended(formatCounterSummary(summary)),
+    json ? jsonDocument({ file, lines, cut, ...summary }) : ended(formatLoadCounters(summary)),
   );
   return exitCode.done;
 }

@@ -54,7 +54,7 @@ export class Connections implements HubListener {
   private readonly everDropped = new Set<number>();
   private readonly neverOpened = new Set<number>();
   private readonly notBack = new Set<number>();
-  private readonly putAway = new Set<number>();
+  private readonly closedForNow = new Set<number>();
   /** Lost their socket, but may recover it. */
   private readonly interruptedOnes = new Set<number>();
   private lastTurn: number | undefined;
@@ -108,7 +108,7 @@ export class Connections implements HubListener {
         return stopwatch.us;
       },
       opened: (index, tookUs, phases) => {
-        if (this.putAway.delete(index)) this.recorder.reopened(tookUs);
+        if (this.closedForNow.delete(index)) this.recorder.reopened(tookUs);
         else this.recorder.opened(index, tookUs, phases);
       },
       retried: ({ errorClass, message }) => this.recorder.error(errorClass, message),
@@ -129,7 +129,7 @@ export class Connections implements HubListener {
     return [...this.byIndex.values()].filter((connection) => connection.isOpen);
   }
 
-  async openAll(atUs: number, from: number, to: number): Promise<void> {
+  async openRange(atUs: number, from: number, to: number): Promise<void> {
     if (this.start.endpoint.driver === 'sdk' && this.context.open === undefined)
       this.context = { ...this.context, open: await loadSdk(this.start.endpoint) };
     await this.ramp.run(atUs + this.start.originUs, from, to);
@@ -150,14 +150,14 @@ export class Connections implements HubListener {
   }
 
   /** Counts as not back until a later try succeeds, unless it already counts as failed or dropped. */
-  failedAgain(index: number, { errorClass, message }: ConnectFailure): void {
+  reopenFailed(index: number, { errorClass, message }: ConnectFailure): void {
     if (!this.neverOpened.has(index) && !this.everDropped.has(index)) this.notBack.add(index);
     this.recorder.soFar.notBack = this.notBack.size;
     this.recorder.error(errorClass, message);
   }
 
-  put(connection: HubConnection): void {
-    this.putAway.add(connection.index);
+  closeForNow(connection: HubConnection): void {
+    this.closedForNow.add(connection.index);
     this.closeOne(connection);
   }
 
@@ -206,14 +206,14 @@ export class Connections implements HubListener {
     }
   }
 
-  noteSilence(): void {
+  reportSilence(): void {
     if (!this.isAwake) return;
     const nowUs = this.nowUs();
     for (const connection of this.byIndex.values())
       connection.silentFor?.((nowUs - connection.lastReceivedUs) / 1000);
   }
 
-  sumUpLives(): void {
+  recordLifespans(): void {
     this.recorder.life = this.lifespans.take(this.nowUs());
   }
 

@@ -193,7 +193,7 @@ export function completionPattern(codec: HubCodec): DeliveryPattern {
   return {
     // Client methods have no blanks in their names.
     kind: 'a completion',
-    usualStamp: codec.answeredStamp,
+    usualStamp: codec.stampInCompletion,
     stampIn: (message) =>
       message.type === hubMessageType.completion &&
       typeof message.error !== 'string' &&

@@ -66,7 +66,7 @@ export class Receiver implements Listening {
   private readonly ownItems: OwnItems | undefined;
   /** By worker: its agent if that is another one. Absent with a single clock. */
   private readonly otherAgent: readonly (number | undefined)[] | undefined;
-  private readonly fresh = new FreshArrivals();
+  private readonly fresh = new RetractableArrivals();
   private damagedText: string | undefined;
   private readonly at: ReceivedMessage = {
     ...{ connection: undefined as unknown as HubConnection, nowUs: 0 },
@@ -394,7 +394,7 @@ const mostKept = 2 ** 14;
  * Deliveries from other agents that arrived, by the clocks, nearly when they were sent. If their receiver joins or
  * leaves right after, they turn out to be ambiguous and are counted on neither side.
  */
-export class FreshArrivals {
+export class RetractableArrivals {
   private readonly ring: (Arrival | undefined)[] = [];
   private count = 0;
 

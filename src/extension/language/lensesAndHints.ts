@@ -37,7 +37,7 @@ export function inlayHints(
       const sum = (key: 'in_messages_per_s' | 'out_messages_per_s'): string =>
         formatFigure(all.reduce((total, of) => total + of[key], 0));
       const words = t(
-        '{0} msg/s in, {1} msg/s out',
+        'planned: {0} msg/s in, {1} msg/s out',
         ...(['in_messages_per_s', 'out_messages_per_s'] as const).map(sum),
       );
       const unknown = eventsWithoutRate(entry.parameters);
@@ -46,7 +46,7 @@ export function inlayHints(
       return first === position ? behind(parameters, 'sessionInterval', label) : [];
     }
     const rates = t(
-      '{0} msg/s in, {1} msg/s out',
+      'planned: {0} msg/s in, {1} msg/s out',
       formatFigure(load.in_messages_per_s),
       formatFigure(load.out_messages_per_s),
     );

@@ -96,7 +96,7 @@ export class RunPanels {
       } catch (error) {
         if (error instanceof ExpectedError) return error.message;
         this.log.error(error);
-        return t('It cannot be read. The log has the details.');
+        return t('The result cannot be read. The log has the details.');
       }
     };
     const source = await read();

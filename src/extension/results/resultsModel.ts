@@ -219,7 +219,7 @@ interface ScenarioPlace {
 }
 
 /** Newest result with a known outcome; without a known origin, name and folder must match. */
-export function newestOf(
+export function newestResultOf(
   entries: readonly ResultEntry[],
   { scenario, origin, places }: ScenarioPlace,
 ): ResultEntry | undefined {

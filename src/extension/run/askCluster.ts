@@ -43,7 +43,7 @@ export async function askCluster(
   { state }: Services,
 ): Promise<ClusterChoice | undefined> {
   const title = t('Run on Kubernetes');
-  const prompt = t('Everything of the run is made in it, and removed at its end.');
+  const prompt = t('Everything of the run is made in this namespace, and removed at its end.');
   const askPlace = await placeQuestions(state, title, prompt);
   const inFile = validScenario(text)?.agents;
   const names = [...new Set(referencesIn(text).map(({ name }) => name))];
@@ -89,7 +89,7 @@ export async function askRun({
   const askPlace = await placeQuestions(
     state,
     title,
-    t('Lists all runs in it, whoever started them.'),
+    t('All runs in this namespace are listed, whoever started them.'),
   );
   const answers = await askInOrder<string>(3, async (at, before, earlier) => {
     const place = { step: at + 1, totalSteps: 3 };
@@ -124,7 +124,7 @@ async function knownContexts(): Promise<KubectlContexts> {
   if (contexts.names.length > 0) return contexts;
   throw new ExpectedError(
     'kubectl-context',
-    t('kubectl knows no cluster yet: az aks get-credentials adds one on AKS.'),
+    t('kubectl has no cluster configured: on AKS, az aks get-credentials adds one.'),
   );
 }
 

@@ -122,8 +122,8 @@ function exampleGroups(
 ): { readonly label: string; readonly inside: readonly ExampleScenario[] }[] {
   const labels = {
     hub: t('Examples on the embedded hub'),
-    signalr: t('Examples of Azure SignalR, on the emulator'),
-    webpubsub: t('Examples of Azure Web PubSub, on the emulator'),
+    signalr: t('Azure SignalR examples, on its emulator'),
+    webpubsub: t('Azure Web PubSub examples, on its emulator'),
   };
   return (['hub', 'signalr', 'webpubsub'] as const)
     .map((service) => ({

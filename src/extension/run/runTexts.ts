@@ -2,7 +2,7 @@ import { totalErrors } from '../../base/errorClass';
 import type { Translate } from '../../base/text';
 import { latencyWords, formatCount, formatDurationMs, parseDurationMs } from '../../base/units';
 import type { Snapshot } from '../../measure/snapshot';
-import { runLeftS } from '../../measure/snapshotHistory';
+import { remainingRunS } from '../../measure/snapshotHistory';
 import { panelStrings } from '../../measure/show/panelStrings';
 import type { Override } from '../../scenario/read/overrides';
 import { parseScenario } from '../../scenario/parseScenario';
@@ -98,7 +98,7 @@ export function statusText(
     : t('step {0}/{1}', step.index, stepCount);
   if (phase === 'preparing' || phase === 'warmup') return `${place} · ${t('warm-up')}`;
   const p99 = step.latencyUs.count > 0 ? [`p99 ${latencyWords(step.latencyUs.p99)}`] : [];
-  const whole = runLeftS(snapshot, scenario);
+  const whole = remainingRunS(snapshot, scenario);
   const left =
     phase === 'draining'
       ? t('draining')

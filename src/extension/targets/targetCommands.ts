@@ -119,8 +119,8 @@ const probeParts: ProbeParts = {
 /** Plain words for system errors; the log has the original. */
 const reasons = (): Readonly<Record<string, string>> => ({
   refused: t('no server listens there.'),
-  dns: t('this host name is not known.'),
-  unreachable: t('this host cannot be reached.'),
+  dns: t('its host name is not known.'),
+  unreachable: t('its host cannot be reached.'),
   timeout: t('there was no answer in time.'),
 });
 
@@ -160,15 +160,15 @@ async function sayProbe(
         : t('{0}: connected in {1} ms, with all bench methods.', name, connectMs)
       : probe.signedIn
         ? signInText(name, connectMs, probe.missingRestRole)
-        : t('{0}: the service answers in {1} ms and takes the key.', name, connectMs);
+        : t('{0}: the service answers in {1} ms and accepts the key.', name, connectMs);
   await ask('Information', `${text}${kind}`);
 }
 
 function signInText(name: string, connectMs: string, missingRestRole: string | undefined): string {
   return missingRestRole === undefined
-    ? t('{0}: the service answers in {1} ms and takes the sign-in.', name, connectMs)
+    ? t('{0}: the service answers in {1} ms and accepts the sign-in.', name, connectMs)
     : t(
-        '{0}: the service answers in {1} ms and takes the sign-in. REST is not allowed to this identity; only serverless scenarios need it, and with it the role {2}.',
+        '{0}: the service answers in {1} ms and accepts the sign-in. REST is not allowed to this identity; only serverless scenarios need it, and with it the role {2}.',
         name,
         connectMs,
         missingRestRole,
@@ -184,7 +184,7 @@ export function nodeOf(argument: unknown): TargetNode | undefined {
 async function askSecretName({ secrets }: Services, value = ''): Promise<string | undefined> {
   const answer = await vscode.window.showInputBox({
     title: t('Name of the secret'),
-    prompt: t('Scenario files name it by this, as {0}.', '${secret:name}'),
+    prompt: t('Scenario files refer to the secret by this name, as {0}.', '${secret:name}'),
     value,
     ignoreFocusOut: true,
     validateInput: (text) => {
@@ -332,7 +332,7 @@ function confirmRedirect(host: string, url: string): Promise<boolean> {
 export const editorAccount: EditorAccount = async (scope, tenantId, mayAsk) => {
   const scopes = [scope, ...(tenantId === undefined ? [] : [`VSCODE_TENANT:${tenantId}`])];
   const detail = t(
-    'The connection string says AuthType=azure, but nothing else on this machine is signed in to Microsoft Entra ID.',
+    'The connection string says AuthType=azure, and no other sign-in to Microsoft Entra ID was found on this machine.',
   );
   try {
     const session = await vscode.authentication.getSession(

@@ -202,7 +202,7 @@ function whatChanged({ steps, tolerance }: Omit<Judged, 'verdict'>, verdict: Cha
   const times = [latencyOrLostWords(a), latencyOrLostWords(b)];
   if (ratio === null) return sentence('step {0}: {1} was {2} and is {3}', ...place, ...times);
   const words = [...place, ...times, chanceWords(percentile, tolerance)];
-  if (verdict === 'same') return sentence('step {0}: {1} {2} and {3} {4}', ...words);
+  if (verdict === 'same') return sentence('step {0}: {1} was {2} and is {3} {4}', ...words);
   return ratio > 1
     ? sentence('step {0}: {1} rose from {2} to {3} {4}', ...words)
     : sentence('step {0}: {1} fell from {2} to {3} {4}', ...words);

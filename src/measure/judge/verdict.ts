@@ -41,8 +41,8 @@ export interface StepMeasures extends Omit<JudgedDeliveries, 'offered' | 'sent'>
 }
 
 const brokenOff: Readonly<Partial<Record<Ending, Words>>> = {
-  stopped: sentence('the run was stopped before its plan was done'),
-  interrupted: sentence('the run was interrupted before its plan was done'),
+  stopped: sentence('the run was stopped before all planned steps were done'),
+  interrupted: sentence('the run was interrupted before all planned steps were done'),
   targetLost: sentence('the target was lost during the run'),
   workerLost: sentence('a worker of the load generator was lost during the run'),
 };
@@ -71,8 +71,8 @@ function broken(
     const count = formatCount(ended.brokenOff);
     const words =
       'name' in ended
-        ? sentence('{0}: {1} sessions broke off, and none was completed', ended.name, count)
-        : sentence('{0} sessions broke off, and none was completed', count);
+        ? sentence('{0}: {1} sessions were broken off, and none was completed', ended.name, count)
+        : sentence('{0} sessions were broken off, and none was completed', count);
     return [createReason('sessionsBrokenOff', words)];
   });
 }

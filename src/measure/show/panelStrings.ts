@@ -83,7 +83,7 @@ export const panelStrings = {
   lostAgent: 'lost after {0} s',
   agentSlowest: 'Slowest: agent {0} ({1}), p99 {2}; the others at most {3}.',
   agentBusiest: 'Busiest: agent {0} ({1}), CPU {2}, slip p99 {3}.',
-  agentsOfStep: 'The figures are those of step {0}.',
+  agentsOfStep: 'The figures of the agents are those of step {0}.',
   agentsLost: 'Lost: {0}.',
   agentsLeft: 'Left: {0}.',
   agentsSilent: 'Silent: {0}.',
@@ -181,7 +181,7 @@ export const panelStrings = {
   perSecond: '{0} /s',
   chartRole: 'chart',
   chartHint: 'Arrow keys go from point to point.',
-  zoomHint: 'Plus and minus show less and more of the time, 0 the whole run.',
+  zoomHint: 'Plus and minus zoom in and out over time, 0 shows the whole run.',
   copyImage: 'copy image',
   imageCopied: 'copied',
   imageFailed: 'not copied',
@@ -208,7 +208,8 @@ export const panelStrings = {
   units: 'Units',
   unit: 'Unit',
   noUnits: 'No size of the guide fits.',
-  estimatedHere: 'Published estimate. What is measured decides at the end of the run.',
+  estimatedHere:
+    'Published estimate. The recommendation at the end of the run comes from what was measured.',
   measuredIn: 'measured in step {0}',
   estimatedUnit: 'Estimate before the run: {0}.',
   estimateNone: 'Estimate before the run: no size fits.',
@@ -245,7 +246,7 @@ export const panelStrings = {
   slaHead: 'mean {0}',
   joins: 'joining a group ({0}, {1} failed)',
   leaves: 'leaving a group ({0}, {1} failed)',
-  movesSkipped: 'moves skipped, as the one before was not answered',
+  movesSkipped: 'joins/leaves skipped: last not answered',
   targetLine: '{0}: {1} connected, {2} failed, {3} dropped, {4} received; p99 connect {5}, p99 {6}',
   recovered:
     'Step {0}: at {1} s {2} connections were missing; connections back after {3}, latency after {4}.',
@@ -318,7 +319,7 @@ export const panelStrings = {
   when: 'When',
   outcome: 'Outcome',
   trend: 'p99 and Units over the runs of {0}',
-  trendOne: 'Choose one scenario to see p99 and Units over its runs.',
+  trendOne: 'Choose one scenario to see how p99 and Units change from run to run.',
   counted: '{0} of {1} results',
 } as const;
 

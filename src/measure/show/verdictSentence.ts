@@ -102,7 +102,7 @@ function skippedPart({ steps, verdict: { reasons } }: JudgedRun): Words[] {
   const counts = [skipped, due].map((count) => formatCount(count));
   return [
     sentence(
-      '{0} of {1} messages were due at senders, or for clients, that were not connected',
+      '{0} of {1} messages were not sent, as their sender or receiver was not connected',
       ...counts,
     ),
   ];

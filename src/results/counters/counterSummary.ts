@@ -21,7 +21,7 @@ interface CounterEpoch extends Readonly<
   readonly reconnectP99Ms: number;
 }
 
-interface CounterSummary {
+interface LoadCounterSummary {
   readonly established?: { readonly connections: number; readonly seconds: number };
   readonly epochs: readonly CounterEpoch[];
 }
@@ -61,7 +61,7 @@ export class CounterSummarizer {
     };
   }
 
-  summary(): CounterSummary {
+  summary(): LoadCounterSummary {
     this.finish();
     this.begin = undefined;
     const { first, lastBefore, epochs } = this;
@@ -110,8 +110,8 @@ const secondsBetween = (from: CounterLine, to: CounterLine): number =>
 const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
 /** In the order and the wording of the Azure SignalR benchmark; `measured` latencies of an epoch stand behind the classes. */
-export function formatCounterSummary(
-  { established, epochs }: CounterSummary,
+export function formatLoadCounters(
+  { established, epochs }: LoadCounterSummary,
   measured: (epoch: number) => LatencySummary | undefined = () => undefined,
 ): string[] {
   return [
@@ -180,7 +180,7 @@ const mostCharacters = 64 * 1024;
 const mostCounters = 1000;
 const chunkBytes = 64 * 1024;
 
-interface ReadCounters extends CounterSummary {
+interface ReadCounters extends LoadCounterSummary {
   readonly lines: number;
   /** The last line is cut, as a run that was killed leaves it; it was passed over. */
   readonly cut: boolean;

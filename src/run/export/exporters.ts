@@ -30,14 +30,14 @@ export interface Exporter {
 type Samples = () => Promise<readonly Snapshot[]>;
 
 const markdown = async (run: FinishedRun | InterruptedRun): Promise<string> =>
-  (await import(/* webpackChunkName: "run" */ './summaryMarkdown.js')).storedMarkdown(run);
+  (await import(/* webpackChunkName: "sharedLater" */ './summaryMarkdown.js')).storedMarkdown(run);
 const counters = async (run: StoredRun): Promise<string> =>
   (
-    await import(/* webpackChunkName: "run" */ '../../results/counters/counterFile.js')
+    await import(/* webpackChunkName: "sharedLater" */ '../../results/counters/counterFile.js')
   ).formatCounterFile(run);
 
-const htmlReport = () => import(/* webpackChunkName: "run" */ './htmlReport.js');
-const junit = () => import(/* webpackChunkName: "run" */ './junitReport.js');
+const htmlReport = () => import(/* webpackChunkName: "sharedLater" */ './htmlReport.js');
+const junit = () => import(/* webpackChunkName: "sharedLater" */ './junitReport.js');
 
 /** In the order offered; a new format is a file beside this and an entry here. */
 export const exporters: readonly Exporter[] = [
@@ -45,7 +45,7 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'csv', extension: 'csv', words: 'the steps' },
     write: async ({ result }) =>
-      (await import(/* webpackChunkName: "run" */ './stepsCsv.js')).stepsCsv(result),
+      (await import(/* webpackChunkName: "sharedLater" */ './stepsCsv.js')).stepsCsv(result),
   },
   {
     ...{ name: 'md', extension: 'md', words: 'a report' },
@@ -66,7 +66,7 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'hlog', extension: 'hlog', words: 'the histograms of the steps' },
     write: async ({ result }, samples) =>
-      (await import(/* webpackChunkName: "run" */ './stepsCsv.js')).histogramLog(
+      (await import(/* webpackChunkName: "sharedLater" */ './stepsCsv.js')).histogramLog(
         result,
         await samples(),
       ),
@@ -74,7 +74,9 @@ export const exporters: readonly Exporter[] = [
   {
     ...{ name: 'openmetrics', extension: 'txt', words: 'metrics for Prometheus and others' },
     write: async ({ result }) =>
-      (await import(/* webpackChunkName: "run" */ './runMetrics.js')).resultAsOpenMetrics(result),
+      (await import(/* webpackChunkName: "sharedLater" */ './runMetrics.js')).resultAsOpenMetrics(
+        result,
+      ),
   },
   {
     ...{ name: 'counters', extension: 'txt', words: 'the Azure SignalR benchmark’s file' },

@@ -10,7 +10,7 @@ import { rowsUsed, hubRunOf } from '../../usecases/useCase';
 import { needsGroups, type ScenarioFile } from '../read/buildScenario';
 import { targetRole } from '../target/targetKinds';
 import type { Place } from '../text/scenarioReading';
-import { didYouMean, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, didYouMeanText, safeExcerpt } from '../text/words';
 
 type Used = { readonly name: RowName; readonly column: string };
 
@@ -106,7 +106,7 @@ function checkColumn({ error, scenario }: ScenarioFile, { name, column }: Used, 
   const columns = name === 'identity' ? columnsOf(identities) : undefined;
   if (columns === undefined || columns.includes(column)) return;
   const meant = didYouMean(column, columns);
-  const message = `identities have no ${safeExcerpt(column)}.${suggestion(meant && `{identity.${meant}}`)} They have ${columns.map(safeExcerpt).join(', ')}.`;
+  const message = `identities have no ${safeExcerpt(column)}.${didYouMeanText(meant && `{identity.${meant}}`)} They have ${columns.map(safeExcerpt).join(', ')}.`;
   error('placeholder', place, message);
 }
 

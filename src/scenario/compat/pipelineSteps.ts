@@ -1,7 +1,7 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { findUseCase, useCases } from '../../usecases/registry';
 import { scalarText } from '../read/readValue';
-import { didYouMean, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, didYouMeanText, safeExcerpt } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 
 export interface PipelineStep {
@@ -74,7 +74,7 @@ function reportUnknownKeys(step: PipelineStep, map: YAMLMap): void {
     const bare = name.replace('Parameter.', '');
     if (name === 'Method' || name === 'Type' || (bare !== name && names.includes(bare))) continue;
     const meant = didYouMean(bare, names);
-    const message = `${stepName(step)}: there is no key "${safeExcerpt(name)}", so it is not read.${suggestion(meant && `Parameter.${meant}`)}`;
+    const message = `${stepName(step)}: there is no key "${safeExcerpt(name)}", so it is not read.${didYouMeanText(meant && `Parameter.${meant}`)}`;
     step.reading.warning('unknown-key', key as Node, message);
   }
 }

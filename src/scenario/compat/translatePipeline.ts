@@ -6,7 +6,7 @@ import { findUseCase } from '../../usecases/registry';
 import { pipelineKeys } from '../keys/scenarioKeys';
 import { scalarText } from '../read/readValue';
 import { looksLikeConnectionString } from '../target/targetKinds';
-import { didYouMean, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, didYouMeanText, safeExcerpt } from '../text/words';
 import type { Reading } from '../text/scenarioReading';
 import {
   isSendingMethod,
@@ -132,7 +132,7 @@ function isOneRun(steps: readonly PipelineStep[]): boolean {
   for (const step of others) {
     if (pipelineMethods.includes(step.method)) continue;
     const meant = didYouMean(step.method, pipelineMethods);
-    report(step, `there is no such method.${suggestion(meant)}`);
+    report(step, `there is no such method.${didYouMeanText(meant)}`);
   }
   const created = others.filter(({ method }) => method.startsWith('Create'));
   if (created.length === 0)

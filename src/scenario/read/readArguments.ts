@@ -15,7 +15,7 @@ import {
 import { isRowName } from '../../base/personalText';
 import type { Parameters } from '../../usecases/parameters';
 import type { Place, Reading } from '../text/scenarioReading';
-import { didYouMean, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, didYouMeanText, safeExcerpt } from '../text/words';
 import { readYaml } from '../text/yamlDocument';
 import type { Section } from './readSection';
 import {
@@ -181,7 +181,7 @@ function reportPlaceholder(
     ...keptNames.map((each) => `{${each}}`),
     ...placeholderHelp.map(({ written: each }) => each),
   ].join(', ');
-  const message = `There is no placeholder {${safeExcerpt(name)}}.${suggestion(meant)} Known are ${known}; {{ stands for a brace.`;
+  const message = `There is no placeholder {${safeExcerpt(name)}}.${didYouMeanText(meant)} Known are ${known}; {{ stands for a brace.`;
   reading.error('placeholder', at, message, at.length === length ? meant : undefined);
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../keys/scenarioKeys';
 import type { ScenarioEntry, SenderShare } from '../scenario';
 import type { Place, Reading } from '../text/scenarioReading';
-import { didYouMean, joinWords, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, joinWords, didYouMeanText, safeExcerpt } from '../text/words';
 import { withArguments } from './readArguments';
 import { withSteps } from './readSteps';
 import { readSection, reportUnknownKey, sectionOf, type Section } from './readSection';
@@ -122,7 +122,7 @@ function readUseCase({ resolve, error, warning }: Reading, written: Written | un
     return { useCase, isKnown: true };
   }
   const meant = didYouMean(word, [...names, ...useCases.flatMap((known) => known.aliases)]);
-  const message = `There is no use case "${safeExcerpt(word)}".${suggestion(meant)} Known are ${names.join(', ')}.`;
+  const message = `There is no use case "${safeExcerpt(word)}".${didYouMeanText(meant)} Known are ${names.join(', ')}.`;
   error('unknown-use-case', place, message, meant);
   return { useCase: findUseCase(meant ?? '') ?? standIn, isKnown: false };
 }

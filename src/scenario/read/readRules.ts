@@ -11,7 +11,7 @@ import {
 import { withoutDefault, type KeySpec, type PlainSpec } from '../keys/keySpec';
 import { maximumRules, sloItemKeys, sloKeyNamed, sloKeys } from '../keys/scenarioKeys';
 import type { Reading } from '../text/scenarioReading';
-import { didYouMean, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, didYouMeanText, safeExcerpt } from '../text/words';
 import {
   numberIn,
   readRecords,
@@ -114,7 +114,7 @@ function readMetric(reading: Reading, written: Written | undefined): string | un
   if (isMetric(word)) return word;
   const names = sloKeys().map(({ name }) => name);
   const meant = didYouMean(word, names);
-  const message = `There is no objective "${safeExcerpt(word)}".${suggestion(meant)} Known are ${names.join(', ')}.`;
+  const message = `There is no objective "${safeExcerpt(word)}".${didYouMeanText(meant)} Known are ${names.join(', ')}.`;
   reading.error('unknown-value', written.place, message, meant);
   return meant;
 }

@@ -37,7 +37,7 @@ import {
 } from '../../usecases/sessionSteps';
 import { allStepKeys, stepKeys, stepKinds, type StepKind } from '../keys/stepKeys';
 import type { Reading } from '../text/scenarioReading';
-import { didYouMean, joinWords, suggestion, safeExcerpt } from '../text/words';
+import { didYouMean, joinWords, didYouMeanText, safeExcerpt } from '../text/words';
 import { checkReply, listOfText, readJson, type StoredNames } from './readArguments';
 import {
   choiceIn,
@@ -186,7 +186,7 @@ class StepReader {
     const why = known
       ? `"${names[0]!}" belongs to a step of another kind.`
       : 'This step does not say what it is.';
-    const message = `${why}${suggestion(meant)} A step has one of ${joinWords(stepKinds, 'or')}.`;
+    const message = `${why}${didYouMeanText(meant)} A step has one of ${joinWords(stepKinds, 'or')}.`;
     this.reading.error('step-kind', place, message);
   }
 
@@ -338,7 +338,7 @@ class StepReader {
     const place = section.at('if');
     if (!all.has(name)) {
       const meant = didYouMean(name, [...all]);
-      const message = `No step keeps a value "${safeExcerpt(name)}".${suggestion(meant)} A step that keeps one has keep: { ${namePattern.test(name) ? name : 'name'}: '$.path' }.`;
+      const message = `No step keeps a value "${safeExcerpt(name)}".${didYouMeanText(meant)} A step that keeps one has keep: { ${namePattern.test(name) ? name : 'name'}: '$.path' }.`;
       reading.error('kept-unknown', place, message, meant);
     } else if (!this.before.has(name)) {
       const message = `"${name}" is looked at before it is kept: the step that keeps it must come before this one.`;

@@ -9,7 +9,7 @@ import {
 } from '../target/targetKinds';
 import { hostOf, hubUrlProblem, serviceEndpointProblem } from '../target/hubUrl';
 import type { FixDraft, Place, Reading } from '../text/scenarioReading';
-import { suggestion, safeExcerpt } from '../text/words';
+import { didYouMeanText, safeExcerpt } from '../text/words';
 import type { Section } from './readSection';
 import { checkReferences, isEmptyNode, partOf, type Written } from './readValue';
 
@@ -134,7 +134,7 @@ function urlProblem(key: TargetKey, { text, place }: Item) {
   const { says, meant } = hubUrlProblem(text) ?? {};
   if (says !== undefined) {
     const shown = meant && safeExcerpt(meant);
-    const message = `"${safeExcerpt(text)}" in ${key.name} ${says}.${suggestion(shown)}`;
+    const message = `"${safeExcerpt(text)}" in ${key.name} ${says}.${didYouMeanText(shown)}`;
     return { message, ...(meant && { fix: { title: `Write ${shown}`, text: meant } }) };
   }
   const message = serviceEndpointProblem(text);

@@ -16,7 +16,7 @@ import {
   guessNumber,
   plainNumberPattern,
   safeExcerpt,
-  suggestion,
+  didYouMeanText,
   formatNumber,
   parseNumberWithUnit,
   formatForFile,
@@ -120,7 +120,7 @@ function readChoice({ spec, error, warning }: Field, word: string): Value | unde
     warning('letter-case', `${name} is written ${meant}.`, meant);
     return meant;
   }
-  const message = `${name} cannot be "${safeExcerpt(word)}".${suggestion(meant)} It can be ${joinWords(choices, 'or')}.`;
+  const message = `${name} cannot be "${safeExcerpt(word)}".${didYouMeanText(meant)} It can be ${joinWords(choices, 'or')}.`;
   error('unknown-value', message, meant);
   return meant ?? spec.default;
 }
@@ -172,7 +172,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
     const negative = text !== undefined && /^-\s*[0-9.]+\s*(?:%|[a-zA-Z]*)$/.test(text.trim());
     if (negative) return outOfBounds(field, type, -1);
     const meant = text === undefined ? undefined : guessNumber(type, text);
-    error('wrong-type', wrongNumber(name, type, raw) + suggestion(meant), meant);
+    error('wrong-type', wrongNumber(name, type, raw) + didYouMeanText(meant), meant);
     return typeof spec.default === 'number' ? spec.default : undefined;
   }
   const { unitMistake: mistake } = spec;
@@ -185,7 +185,7 @@ function readNumber(field: Field, type: NumberType, raw: unknown): number | unde
     return rounded;
   }
   if (unit !== undefined) {
-    const message = `${name}: ${value} is read as ${formatNumber(type, value)}.${suggestion(unit)} Write the unit to be sure.`;
+    const message = `${name}: ${value} is read as ${formatNumber(type, value)}.${didYouMeanText(unit)} Write the unit to be sure.`;
     warning('unit', message, unit);
   } else if (text !== undefined && bare) {
     const meant = text.trim();
@@ -210,7 +210,7 @@ function outOfBounds(field: Field, type: NumberType, value: number, meant?: stri
   const atLeast = `at least ${formatNumber(type, minimum)}`;
   if (value < 0 && minimum >= 0) {
     const rule = minimum > 0 ? `be ${atLeast}` : 'not be negative';
-    error('negative', `${name} must ${rule}.${suggestion(meant)}`);
+    error('negative', `${name} must ${rule}.${didYouMeanText(meant)}`);
     return typeof spec.default === 'number' ? spec.default : minimum;
   }
   const isAbove = value > maximum;
@@ -219,7 +219,11 @@ function outOfBounds(field: Field, type: NumberType, value: number, meant?: stri
     type === 'share' ? `${maximum}, which is ${formatShare(maximum)}` : formatNumber(type, maximum);
   const rule = isAbove ? `at most ${most}` : atLeast;
   const code = isAbove ? 'above-bounds' : 'below-bounds';
-  error(code, `${name} must be ${rule}.${suggestion(meant)}`, meant ?? formatForFile(type, bound));
+  error(
+    code,
+    `${name} must be ${rule}.${didYouMeanText(meant)}`,
+    meant ?? formatForFile(type, bound),
+  );
   return Number.isFinite(bound) ? bound : undefined;
 }
 

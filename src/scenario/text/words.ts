@@ -39,7 +39,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return abbreviated.length === 1 ? abbreviated[0] : undefined;
 }
 
-export const suggestion = (meant: string | undefined): string =>
+export const didYouMeanText = (meant: string | undefined): string =>
   meant === undefined ? '' : ` Did you mean ${meant}?`;
 
 function abbreviates(word: string, candidate: string): boolean {

@@ -32,7 +32,7 @@ import {
 } from '../http/loopbackServer';
 import type { Refusal } from '../http/ownRequests';
 
-export interface ServerConnectionsSettings extends ServerConnectionSettings {
+export interface ServerConnectionPoolSettings extends ServerConnectionSettings {
   readonly serverConnections?: number;
   /** Gets problems for people; contains no secrets. */
   readonly onProblem?: (text: string) => void;
@@ -42,7 +42,7 @@ export interface ServerConnectionsSettings extends ServerConnectionSettings {
   readonly shortLifeMs?: number;
 }
 
-interface ServerConnectionsOptions extends ServerConnectionsSettings {
+interface ServerConnectionPoolOptions extends ServerConnectionPoolSettings {
   readonly url: string;
   readonly serverId: string;
   readonly token: () => Promise<string>;
@@ -56,7 +56,7 @@ const finAckMs = 2000;
 const closeMs = 500;
 
 /** Server connections to one hub: a fixed number, reopened when lost, and those on demand. */
-export class ServerConnections {
+export class ServerConnectionPool {
   private readonly all = new Set<ServerConnection>();
   private waiting = 0;
   private failures = 0;
@@ -68,7 +68,7 @@ export class ServerConnections {
 
   constructor(
     private readonly hub: AppServerHub,
-    private readonly options: ServerConnectionsOptions,
+    private readonly options: ServerConnectionPoolOptions,
   ) {}
 
   get clientCount(): number {
@@ -248,7 +248,7 @@ async function waitAtMost(promise: Promise<unknown>, limitMs: number): Promise<v
   clearTimeout(timer);
 }
 
-export interface AppServerOptions extends AppServerHubOptions, ServerConnectionsSettings {
+export interface AppServerOptions extends AppServerHubOptions, ServerConnectionPoolSettings {
   readonly service: ServiceInstance;
   readonly hub: string;
   readonly stickyMode?: StickyMode;
@@ -295,7 +295,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
       ? {}
       : { 'asrs.s.sn': serverId, 'asrs.s.ssticky': stickyClaims[stickyMode] };
   const hub = new AppServerHub(options);
-  const connections = new ServerConnections(hub, {
+  const connections = new ServerConnectionPool(hub, {
     ...options,
     url: `${service.serverEndpoint.replace(/^http/, 'ws')}/server/?hub=${hubName}`,
     token: () => tokens.forServer(serverId),

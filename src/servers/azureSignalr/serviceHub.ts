@@ -222,7 +222,7 @@ const requestHandlers: {
   [serviceType.broadcastData]: (message, asked) =>
     relay(message, asked, asked.hub.clients.values(), isOneOf(message.excludedConnectionIds)),
   [serviceType.multiConnectionData]: (message, asked) =>
-    relay(message, asked, asked.hub.withIds(message.connectionIds)),
+    relay(message, asked, asked.hub.withConnectionIds(message.connectionIds)),
   [serviceType.userData]: (message, asked) =>
     relay(message, asked, asked.hub.withUserId(message.userId)),
   [serviceType.multiUserData]: (message, asked) =>
@@ -267,7 +267,7 @@ const requestHandlers: {
   [serviceType.checkUserExistenceWithAck]: ({ userId }, { hub }) =>
     hub.withUserId(userId).size > 0 ? ok : noUser,
   [serviceType.closeConnectionWithAck]: (message, { hub }) =>
-    closed(hub.withIds([message.connectionId]), message),
+    closed(hub.withConnectionIds([message.connectionId]), message),
   [serviceType.closeConnectionsWithAck]: (message, { hub }) =>
     closed(hub.clients.values(), message),
   [serviceType.closeUserConnectionsWithAck]: (message, { hub }) =>

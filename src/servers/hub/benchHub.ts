@@ -218,7 +218,7 @@ class RunningHub
   onRelease(): void {
     this.tickMs = performance.now();
     for (const connection of this.all) {
-      connection.streams?.resume();
+      connection.streams?.resumeSending();
       if (!this.isHeld) connection.resumeReading();
     }
   }

@@ -33,7 +33,7 @@ const maxWaitingBytes = 256 * 1024;
 const streamingFailed = 'An error occurred on the server while streaming results. HubException:';
 const uploadFailed = "An unexpected error occurred invoking 'StreamingUpload' on the server.";
 
-/** Streams of one connection; while {@link isFull}, nothing more is read from it. */
+/** Streams of one connection; while {@link pausesReading}, nothing more is read from it. */
 export class ConnectionStreams implements OpenStreams {
   private readonly calls = new Map<string, UpStream>();
   private readonly uploads = new Map<string, UpStream>();
@@ -46,7 +46,7 @@ export class ConnectionStreams implements OpenStreams {
     private readonly deliveries: Deliveries,
   ) {}
 
-  get isFull(): boolean {
+  get pausesReading(): boolean {
     return this.fullStreams > 0 || this.waitingBytes > maxWaitingBytes;
   }
 
@@ -103,7 +103,7 @@ export class ConnectionStreams implements OpenStreams {
     return isFull ? `No more than ${maxStreams} streams may be open.` : undefined;
   }
 
-  resume(): void {
+  resumeSending(): void {
     for (const stream of this.calls.values()) if (stream.isDue) this.sendFirst(stream);
     for (const download of this.downloads.values()) download.resume();
   }
@@ -146,7 +146,7 @@ export class ConnectionStreams implements OpenStreams {
     stream.isDue = this.deliveries.isHeld;
     const item = stream.waiting[0];
     if (stream.isDue || item === undefined) return;
-    const wasFull = this.isFull;
+    const wasFull = this.pausesReading;
     stream.waiting.shift();
     this.waitingBytes -= item.length;
     if (stream.waiting.length === maxWaitingItems) this.fullStreams--;

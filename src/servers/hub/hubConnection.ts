@@ -27,9 +27,9 @@ export interface ConnectionHost {
 }
 
 export interface OpenStreams {
-  readonly isFull: boolean;
+  readonly pausesReading: boolean;
   receive(message: Envelope): void;
-  resume(): void;
+  resumeSending(): void;
   dispose(): void;
 }
 
@@ -114,7 +114,7 @@ export class HubConnection implements TransportOwner {
   }
 
   protected get isFull(): boolean {
-    return this.streams?.isFull === true;
+    return this.streams?.pausesReading === true;
   }
 
   private get mayNotRead(): boolean {

@@ -85,7 +85,7 @@ export class HubClients<Client extends HubMember> {
     return this.groups.membersOf(group);
   }
 
-  withIds(ids: readonly string[]): Client[] {
+  withConnectionIds(ids: readonly string[]): Client[] {
     return ids.flatMap((id) => this.clients.get(id) ?? []);
   }
 }

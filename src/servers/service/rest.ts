@@ -232,7 +232,8 @@ export function commonRoutes<Client extends HubMember, Hub extends HubClients<Cl
   const everyone: Receivers<Client, Hub> = ({ hub }) => hub.clients.values();
   const inGroup: Receivers<Client, Hub> = ({ hub, names }) => hub.inGroup(names.group);
   const ofUser: Receivers<Client, Hub> = ({ hub, names }) => hub.withUserId(names.user);
-  const connection: Receivers<Client, Hub> = ({ hub, names }) => hub.withIds([names.connection]);
+  const connection: Receivers<Client, Hub> = ({ hub, names }) =>
+    hub.withConnectionIds([names.connection]);
   const closing =
     (receivers: Receivers<Client, Hub>, answer = noContent): Run<Hub, Host> =>
     (call) => {

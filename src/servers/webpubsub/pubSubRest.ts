@@ -124,7 +124,7 @@ export const webPubSubRest: RestApi<PubSubHub, PubSubHost> = {
     }),
     route('DELETE', 'permissions/{permission}/connections/{connection}', (call) => {
       const [permission, target] = [permissionOf(call), targetOf(call)];
-      for (const client of call.hub.withIds([call.names.connection]))
+      for (const client of call.hub.withConnectionIds([call.names.connection]))
         client.permissions = client.permissions.revoking(permission, target);
       return noContent;
     }),

@@ -252,10 +252,10 @@ export const classicCodec = (hub: string): HubCodec => ({
   opcode: opcode.text,
   // The request that opens a socket says all, and the server speaks first.
   handshake: Buffer.alloc(0),
-  opensAtOnce: true,
+  needsNoHandshake: true,
   callStart: () => callStart,
   argumentsAt,
-  answeredStamp,
+  stampInCompletion: answeredStamp,
   find,
   read: (buffer, start, end) =>
     isUnasked(buffer, start, end)

@@ -119,7 +119,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
       this.listener.received(this, buffer, start, end, frameBytes);
       return;
     }
-    const behind = (this.codec.greetingEnd ?? handshakeEnd)(buffer, start, end);
+    const behind = (this.codec.firstMessageEnd ?? handshakeEnd)(buffer, start, end);
     this.becomeOpen();
     // Hub messages may follow the handshake response.
     if (behind < end) this.listener.received(this, buffer, behind, end, frameBytes);
@@ -176,7 +176,7 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.upgrading = undefined;
     this.state = 'handshaking';
     this.stopwatch?.done('upgrade');
-    const { handshake, opcode: kind, opensAtOnce } = this.codec;
+    const { handshake, opcode: kind, needsNoHandshake: opensAtOnce } = this.codec;
     if (handshake.length > 0) this.socket.write(clientFrame(kind, handshake));
     if (opensAtOnce === true) {
       this.stopwatch = undefined;

@@ -50,16 +50,16 @@ export interface HubCodec {
   readonly handshake: Buffer;
   readonly subprotocol?: string;
   /** Open as soon as the WebSocket is: no handshake, or the user of the socket does it. */
-  readonly opensAtOnce?: true;
+  readonly needsNoHandshake?: true;
   readonly recovery?: RecoveryProtocol;
   /** Where messages begin behind the server's first message, if that answers no handshake. @throws HubMessageError */
-  readonly greetingEnd?: (buffer: Buffer, start: number, end: number) => number;
+  readonly firstMessageEnd?: (buffer: Buffer, start: number, end: number) => number;
   /** The usual beginning of a call from the server, up to its arguments. */
   readonly callStart: (target: string) => Buffer;
   /** Finds where the arguments of such a call begin, −1 where it is none; absent: behind {@link callStart}. */
   readonly argumentsAt?: (target: string) => ArgumentsAt;
   /** Where the id of a successful completion stands if it has the length of a stamp; −1 for all else. */
-  readonly answeredStamp: (buffer: Buffer, start: number, end: number) => number;
+  readonly stampInCompletion: (buffer: Buffer, start: number, end: number) => number;
   /** Finds the message at `at`. @throws HubMessageError when it does not end before `end`: servers send whole ones */
   readonly find: (buffer: Buffer, at: number, end: number, span: Span) => void;
   /** Undefined for an unknown type. @throws HubMessageError when it breaks the protocol */
@@ -87,7 +87,7 @@ export const jsonCodec: HubCodec = {
   handshake: encodeHandshake('json'),
   callStart: (target) =>
     Buffer.from(`{"type":1,"target":${JSON.stringify(target)},"arguments":[`, 'utf8'),
-  answeredStamp: (buffer, start, end) => {
+  stampInCompletion: (buffer, start, end) => {
     const at = start + completionStart.length;
     const behind = at + stampLength;
     if (behind >= end || !startsWithAt(buffer, start, completionStart)) return -1;
@@ -114,7 +114,7 @@ export const messagePackCodec: HubCodec = {
   opcode: opcode.binary,
   handshake: encodeHandshake('messagepack'),
   callStart: (target) => Buffer.concat([Buffer.from([0x96, 0x01, 0x80, 0xc0]), encodeText(target)]),
-  answeredStamp: (buffer, start, end) => {
+  stampInCompletion: (buffer, start, end) => {
     const at = start + 1 + answerStart.length;
     const behind = at + stampLength;
     if (behind >= end || !startsWithAt(buffer, start + 1, answerStart)) return -1;

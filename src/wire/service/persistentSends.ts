@@ -48,7 +48,7 @@ const weakCodec: HubCodec = {
     migrationLevel: 0,
     allowStatefulReconnects: false,
   }),
-  greetingEnd: (buffer, start, end) => {
+  firstMessageEnd: (buffer, start, end) => {
     const span = { start, end, next: end };
     messagePackCodec.find(buffer, start, end, span);
     const answer = readServiceMessage(buffer, span.start, span.end);

@@ -50,7 +50,7 @@ import {
 /** The service speaks first, a frame holds one message, and acks have numbers as ids. */
 const common = {
   handshake: Buffer.alloc(0),
-  answeredStamp: () => -1,
+  stampInCompletion: () => -1,
   find: (_buffer, at, end, span) => {
     span.start = at;
     span.end = span.next = end;
@@ -66,7 +66,8 @@ export const webPubSubCodec: HubCodec = {
   protocol: 'webpubsub',
   subprotocol: 'json.webpubsub.azure.v1',
   opcode: opcode.text,
-  greetingEnd: (buffer, start, end) => greeted(isConnected(frameFields(buffer, start, end)), end),
+  firstMessageEnd: (buffer, start, end) =>
+    greeted(isConnected(frameFields(buffer, start, end)), end),
   // Names of groups and users follow, so that only this is always the same.
   callStart: () => Buffer.from('{"type":"message",'),
   read: (buffer, start, end) => messageOf(frameFields(buffer, start, end)),
@@ -82,7 +83,7 @@ export const reliableWebPubSubCodec: HubCodec = {
   ...webPubSubCodec,
   protocol: 'webpubsubReliable',
   subprotocol: 'json.reliable.webpubsub.azure.v1',
-  opensAtOnce: true,
+  needsNoHandshake: true,
   recovery: {
     inspect: inspectJson,
     sequenceAck: (sequenceId) =>
@@ -99,7 +100,7 @@ export const plainWebPubSubCodec: HubCodec = {
   ...common,
   protocol: 'webpubsubNone',
   opcode: opcode.text,
-  opensAtOnce: true,
+  needsNoHandshake: true,
   callStart: () => objectStart,
   read: (buffer, start, end) => {
     try {
@@ -123,7 +124,7 @@ export const protobufWebPubSubCodec: HubCodec = {
   protocol: 'webpubsubProtobuf',
   subprotocol: 'protobuf.webpubsub.azure.v1',
   opcode: opcode.binary,
-  greetingEnd: (buffer, start, end) =>
+  firstMessageEnd: (buffer, start, end) =>
     greeted(schemaMessageIn(buffer, start, end).type === 'connected', end),
   // Field 2, data; its length follows.
   callStart: () => Buffer.from([0x12]),
@@ -141,7 +142,7 @@ export const reliableProtobufWebPubSubCodec: HubCodec = {
   ...protobufWebPubSubCodec,
   protocol: 'webpubsubReliableProtobuf',
   subprotocol: 'protobuf.reliable.webpubsub.azure.v1',
-  opensAtOnce: true,
+  needsNoHandshake: true,
   recovery: {
     inspect: inspectProtobuf,
     sequenceAck: (sequenceId) => writeProtobufClientMessage({ type: 'sequenceAck', sequenceId }),

@@ -22,7 +22,7 @@ function messagesIn(frame: Buffer): HubMessage[] {
     codec.find(frame, at, frame.length, span);
     assert.ok(span.next > at && span.start <= span.end && span.end <= span.next);
     const message = codec.read(frame, span.start, span.end);
-    const stampAt = codec.answeredStamp(frame, span.start, span.end);
+    const stampAt = codec.stampInCompletion(frame, span.start, span.end);
     assert.ok(stampAt < 0 || (stampAt > span.start && stampAt + stampLength < span.end));
     if (message !== undefined) found.push(message);
   }

@@ -29,7 +29,7 @@ function readAll(codec: HubCodec, input: Buffer): (HubMessage | undefined)[] | u
     const span = { start: 0, end: 0, next: 0 };
     for (let at = 0; at < input.length; at = span.next) {
       codec.find(input, at, input.length, span);
-      codec.answeredStamp(input, span.start, span.end);
+      codec.stampInCompletion(input, span.start, span.end);
       found.push(codec.read(input, span.start, span.end));
     }
     return found;

@@ -94,9 +94,9 @@ const official = WebPubSubJsonReliableProtocol();
 function clientRead(protocol: 'webpubsubReliable' | 'webpubsubReliableProtobuf', input: Buffer) {
   const codec = codecForProtocol(protocol);
   const read = unless([HubMessageError], () => [codec.read(input, 0, input.length)] as const);
-  unless([HubMessageError], () => codec.greetingEnd?.(input, 0, input.length));
+  unless([HubMessageError], () => codec.firstMessageEnd?.(input, 0, input.length));
   const notice = unless([HubMessageError], () => codec.recovery!.inspect(input, 0, input.length));
-  codec.answeredStamp(input, 0, input.length);
+  codec.stampInCompletion(input, 0, input.length);
   return { message: read?.[0], notice };
 }
 

@@ -70,7 +70,7 @@ const matches = (pattern: string, subject: string): boolean =>
 export class MemoryLink implements Bus {
   isConnected = true;
   readonly isEncrypted = false;
-  readonly hasUsers = true;
+  readonly requiresKey = true;
   /** How often it was asked to keep something, in vain included. */
   tries = 0;
 

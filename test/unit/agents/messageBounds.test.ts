@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {
-  cutForDisplay,
+  cutForBus,
   readAlive,
   readBeat,
   readFact,
@@ -90,7 +90,7 @@ describe('a text on the bus', () => {
   });
 
   it('is cut where it is written, with room for marks in the place of secrets', () => {
-    assert.equal(cutForDisplay(huge), `${huge.slice(0, 1000)}…`);
-    assert.equal(cutForDisplay('short'), 'short');
+    assert.equal(cutForBus(huge), `${huge.slice(0, 1000)}…`);
+    assert.equal(cutForBus('short'), 'short');
   });
 });

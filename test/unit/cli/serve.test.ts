@@ -60,7 +60,7 @@ describe('serve', () => {
       );
     });
 
-  it('takes the key of its hub from the environment, where others do not see it', async () => {
+  it('accepts the key of its hub from the environment, where others do not see it', async () => {
     const keyOf = (key: string) =>
       served(['hub', '--token-key', key], { SIGNALR_BENCH_SECRET_SIGNING_KEY: 'of a hub' });
     for (const [key, taken] of [

@@ -8,7 +8,7 @@ import {
   thinSnapshots,
   snapshotsToColumns,
   type SnapshotColumns,
-  runLeftS,
+  remainingRunS,
 } from '../../../src/measure/snapshotHistory';
 import { deflated } from '../../../src/run/runSession';
 import { sampleAgents, sampleSnapshot } from '../results/sampleResult';
@@ -170,7 +170,7 @@ config: { connections: 40, ${config.replace('rounds, ', '')} }
   return steps.map(({ index, senders, measureMs }, at) => {
     const { step } = sampleSnapshot(1, 1);
     const now = { ...step!, index, senders, elapsedS: 0, totalS: measureMs / 1000 };
-    const left = runLeftS({ step: now, stepCount: steps.length }, scenario!);
+    const left = remainingRunS({ step: now, stepCount: steps.length }, scenario!);
     const later = steps.slice(at + 1).map((each) => each.warmupMs + each.measureMs);
     return [left, later.reduce((sum, ms) => sum + ms, measureMs) / 1000];
   });
@@ -195,8 +195,8 @@ describe('runLeftS', () => {
   it('is not known before the first step, nor in a search', () => {
     const { step, ...before } = sampleSnapshot(1, 1);
     const times = { warmupMs: 5000, singleStepDurationMs: 50_000 };
-    assert.equal(runLeftS(before, times), undefined);
+    assert.equal(remainingRunS(before, times), undefined);
     const search = { of: 'senders', value: 10, low: null, high: null } as const;
-    assert.equal(runLeftS({ ...before, step: step!, search }, times), undefined);
+    assert.equal(remainingRunS({ ...before, step: step!, search }, times), undefined);
   });
 });

@@ -152,7 +152,7 @@ describe('recommendUnits', () => {
     );
     assert.ok(
       reasons.includes(
-        '50,000 of 100,000 deliveries did not arrive; they count all the same, as the service must carry them.',
+        '50,000 of 100,000 deliveries did not arrive; they still count, as the service must be sized to carry them.',
       ),
     );
   });
@@ -186,7 +186,7 @@ describe('recommendUnits', () => {
     assert.equal(missing.recommendation, null);
     assert.equal(
       missing.recommendationProblem,
-      'the hub has no method Missing (7 calls answered so).',
+      'the hub has no method Missing (7 calls were answered with an error).',
     );
     assert.notEqual(run(echo, [{ arrived: 0 }, { arrived: 0.1 }]).recommendation, null);
   });

@@ -21,6 +21,7 @@ describe('what goes to a cluster of a scenario', () => {
       'sharedStart',
       'commands',
       'sharedRun',
+      'sharedLater',
       'worker',
       'jsonPath',
       'sdk',

@@ -140,7 +140,7 @@ describe('replays', () => {
       { folder, t: english },
     );
     assert.deepEqual(notes.slice(1), [
-      '5 connections are not a multiple of the 2 recorded clients: the first client is replayed once more than the others.',
+      '5 connections for 2 recorded clients: the first one is replayed once more than the others.',
       'The first 500 ms of a replay are warm-up: sent, but not counted. Set config.warmup to 0s to count them.',
       'A replay takes 5.1 s, the step 1.5 s: what is due later is not sent. Set config.singleStepDuration.',
     ]);

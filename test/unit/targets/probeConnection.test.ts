@@ -31,7 +31,7 @@ describe('probeTargetOf', () => {
     ['Azure SignalR Service', () => startAzureSignalr({ port: 0 })],
     ['Azure Web PubSub', () => startWebPubSubEmulator({ port: 0 })],
   ] as const) {
-    it(`reports whether ${name} takes the key, and repeats no key`, async () => {
+    it(`reports whether ${name} accepts the key, and repeats no key`, async () => {
       const emulator = await start();
       const { connectionString } = emulator;
       try {

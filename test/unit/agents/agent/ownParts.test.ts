@@ -41,7 +41,7 @@ async function opened(
     ...{ parse: () => Promise.resolve(scenario), openTarget, workerScript: '', serverScript: '' },
     environment: (name) => environment[name],
     limits: { env, targets },
-    bus: { hasUsers },
+    bus: { requiresKey: hasUsers },
   });
   const order = { text: own, overrides: [], files: { 'a.pem': '' } } as unknown as RunOrder;
   try {

@@ -243,8 +243,8 @@ describe('measuredLoadOf', () => {
     assert.deepEqual(
       loadFrom({}, lossy).remarks?.map((words) => say(words)),
       [
-        '4,850 of 9,700 deliveries did not arrive; they count all the same, as the service must carry them.',
-        '30 of 1,000 connections failed or were dropped; they count all the same, with the rates that the scenario plans.',
+        '4,850 of 9,700 deliveries did not arrive; they still count, as the service must be sized to carry them.',
+        '30 of 1,000 connections failed or were dropped; they still count, with the rates that the scenario plans.',
         'Extra deliveries came twice, or went to connections that were joining or leaving, or that should not have got them. A service sends them too.',
         '450 joins and leaves a second, and as many answers, are not counted: no table has them.',
       ],

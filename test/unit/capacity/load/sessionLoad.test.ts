@@ -215,7 +215,10 @@ describe('the estimate of a session', () => {
     );
     assert.deepEqual(
       inlayHints(analyseScenario(mix)).map(({ label }) => label),
-      ['50 msg/s in, 50 msg/s out, without callbacks Typing, Left', '100 msg/s in, 100 msg/s out'],
+      [
+        'planned: 50 msg/s in, 50 msg/s out, without callbacks Typing, Left',
+        'planned: 100 msg/s in, 100 msg/s out',
+      ],
     );
   });
 

@@ -181,7 +181,7 @@ describe('doctor', () => {
     }
   });
 
-  it('asks a service whether it takes the key', async () => {
+  it('asks a service whether it accepts the key', async () => {
     const url = 'https://bench.service.signalr.net';
     const args = ['doctor', '--target', '${env:AZURE_SIGNALR}'];
     const asked: string[] = [];
@@ -195,7 +195,7 @@ describe('doctor', () => {
       },
     });
     assert.equal(takes.code, 0);
-    assert.match(takes.out, /✓ https:\/\/bench\S+: answers within 30\.0 ms and takes the key\n/);
+    assert.match(takes.out, /✓ https:\/\/bench\S+: answers within 30\.0 ms and accepts the key\n/);
     assert.deepEqual(asked, ['${env:AZURE_SIGNALR}']);
     const borrows = await at.run(args, {
       deps: {

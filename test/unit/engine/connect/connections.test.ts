@@ -51,7 +51,7 @@ describe('Connections', () => {
       },
     );
   }
-  const open = (to = 5): Promise<void> => time.until(connections.openAll(0, 0, to), 60_000);
+  const open = (to = 5): Promise<void> => time.until(connections.openRange(0, 0, to), 60_000);
   const counts = (): Record<string, number> => {
     const { connected, failed, dropped, drops, closed, reconnected, openedLate, notBack } =
       recorder.soFar;
@@ -108,8 +108,8 @@ describe('Connections', () => {
     await open();
     connections.closeOne(at(2));
     assert.deepEqual(counts(), { connected: 5, closed: 1 });
-    connections.failedAgain(2, new ConnectFailure('refused', 'no'));
-    connections.failedAgain(2, new ConnectFailure('refused', 'no'));
+    connections.reopenFailed(2, new ConnectFailure('refused', 'no'));
+    connections.reopenFailed(2, new ConnectFailure('refused', 'no'));
     assert.deepEqual(counts(), { connected: 5, closed: 1, notBack: 1 });
     await time.until(connections.reopen(2, new AbortController().signal), 1000);
     assert.deepEqual(counts(), { connected: 5, closed: 1, reconnected: 1 });
@@ -119,7 +119,7 @@ describe('Connections', () => {
     make();
     await open();
     at(3).drop('closed', 'gone');
-    connections.failedAgain(3, new ConnectFailure('refused', 'no'));
+    connections.reopenFailed(3, new ConnectFailure('refused', 'no'));
     assert.deepEqual(counts(), { connected: 5, dropped: 1, drops: 1 });
   });
 

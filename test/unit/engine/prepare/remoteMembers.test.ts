@@ -7,7 +7,7 @@ import { EntryRecorder } from '../../../../src/engine/recorder';
 import type { ChangedWhere } from '../../../../src/engine/prepare/sharedMembers';
 import type { Parameters as Given } from '../../../../src/usecases/parameters';
 import { planOf } from '../../../fakes/plan';
-import { FreshArrivals } from '../../../../src/engine/receive/receiver';
+import { RetractableArrivals } from '../../../../src/engine/receive/receiver';
 
 const agents = 3;
 const connections = 12;
@@ -332,7 +332,7 @@ describe('RemoteMembers', () => {
 
 describe('FreshArrivals', () => {
   it('takes back what its receiver’s joining or leaving makes ambiguous, once, and nothing else', () => {
-    const fresh = new FreshArrivals();
+    const fresh = new RetractableArrivals();
     const counted = new EntryRecorder();
     counted.ambiguousUs = 10;
     Object.assign(counted, { received: 4, late: 1, extra: 2 });

@@ -66,7 +66,7 @@ describe('inlayHints', () => {
   it('says what values come to', () => {
     const expected = [
       'messageSize: 2KB ‹38 MB/s out›',
-      'sendingInterval: 1s ‹1,900 msg/s in, 19,000 msg/s out›',
+      'sendingInterval: 1s ‹planned: 1,900 msg/s in, 19,000 msg/s out›',
       'groupCount: 190 ‹10 members: small group›',
     ];
     assert.deepEqual(shown(chat), expected);
@@ -76,7 +76,7 @@ describe('inlayHints', () => {
   it('gives each part of a mix its own', () => {
     assert.deepEqual(shown(mix), [
       'parameters: {messageSize: 4KB ‹1.2 MB/s out›',
-      'sendingInterval: 2s ‹350 msg/s in, 35,000 msg/s out›',
+      'sendingInterval: 2s ‹planned: 350 msg/s in, 35,000 msg/s out›',
       'groupCount: 10 ‹100 members: big group›',
     ]);
   });
@@ -90,13 +90,13 @@ describe('inlayHints', () => {
       return /‹(.*)›/.exec(hint ?? '')?.[1] ?? '';
     };
     const invoke = (...lines: readonly string[]) => rates('invoke', 'method: M', ...lines);
-    assert.equal(invoke('reply: stream'), '10 msg/s in, 100 msg/s out');
-    assert.equal(invoke('streamingItems: [1]'), '100 msg/s in, 10 msg/s out');
-    const both = '100 msg/s in, 100 msg/s out';
+    assert.equal(invoke('reply: stream'), 'planned: 10 msg/s in, 100 msg/s out');
+    assert.equal(invoke('streamingItems: [1]'), 'planned: 100 msg/s in, 10 msg/s out');
+    const both = 'planned: 100 msg/s in, 100 msg/s out';
     assert.equal(invoke('streamingItems: [1]', 'reply: stream'), both);
     assert.equal(rates('streamingEcho'), both);
     const upload = rates('streamingEcho', 'streamDirection: upload');
-    assert.equal(upload, '100 msg/s in, 10 msg/s out');
+    assert.equal(upload, 'planned: 100 msg/s in, 10 msg/s out');
   });
 
   it('shows the bytes of small messages, and what they are counted as', () => {

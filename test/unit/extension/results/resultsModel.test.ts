@@ -9,7 +9,7 @@ import {
   groupsOf,
   groupLabel,
   lastRunText,
-  newestOf,
+  newestResultOf,
   recentP99Us,
   shortTime,
   shortTimes,
@@ -210,8 +210,8 @@ describe('the last run', () => {
   it('is the newest of the scenario that is over', () => {
     const entries = [entry('echo', 5), entry('echo', 9, { status: 'running' }), entry('chat', 7)];
     const source = { origin: 'file:///echo.yaml', places: ['/results'] };
-    assert.equal(newestOf(entries, { ...source, scenario: 'echo' })?.startedMs, 5);
-    assert.equal(newestOf(entries, { ...source, scenario: 'other' }), undefined);
+    assert.equal(newestResultOf(entries, { ...source, scenario: 'echo' })?.startedMs, 5);
+    assert.equal(newestResultOf(entries, { ...source, scenario: 'other' }), undefined);
   });
 
   it('is not that of a file of the same name', () => {
@@ -220,7 +220,7 @@ describe('the last run', () => {
       entry('load', 2, { origin: 'file:///w/b/load.yaml' }),
     ];
     const newest = (file: string, more: readonly ResultEntry[] = []) =>
-      newestOf([...entries, ...more], {
+      newestResultOf([...entries, ...more], {
         scenario: 'load',
         origin: `file:///w/${file}`,
         places: ['/results'],
@@ -234,10 +234,10 @@ describe('the last run', () => {
   it('is none whose result cannot be read', () => {
     const echo = { scenario: 'echo', origin: 'file:///echo.yaml', places: ['/results'] };
     const unread = (['damaged', 'newer'] as const).map((status) => entry('echo', 9, { status }));
-    assert.equal(newestOf(unread, echo), undefined);
-    assert.equal(newestOf([...unread, entry('echo', 5)], echo)?.startedMs, 5);
+    assert.equal(newestResultOf(unread, echo), undefined);
+    assert.equal(newestResultOf([...unread, entry('echo', 5)], echo)?.startedMs, 5);
     const interrupted = entry('echo', 7, { status: 'interrupted' });
-    assert.equal(newestOf([...unread, interrupted], echo), interrupted);
+    assert.equal(newestResultOf([...unread, interrupted], echo), interrupted);
   });
 
   it('is reported with its age', () => {

@@ -77,7 +77,7 @@ describe('judgeStep', () => {
       assert.equal(status, reasons.length > 0 ? 'fail' : 'pass');
       return reasons.map(({ message }) => message);
     };
-    assert.deepEqual(words(of(0, 7)), ['7 sessions broke off, and none was completed']);
+    assert.deepEqual(words(of(0, 7)), ['7 sessions were broken off, and none was completed']);
     assert.deepEqual(words(of(0, 7), 0.01), [
       '7 of 7 sessions broke off (100 %), above the limit of 1 %',
     ]);
@@ -87,7 +87,7 @@ describe('judgeStep', () => {
       { name: 'typing', completed: 0, brokenOff: 2 },
     ];
     assert.deepEqual(words({ ...of(9, 3), sessionsOf }), [
-      'typing: 2 sessions broke off, and none was completed',
+      'typing: 2 sessions were broken off, and none was completed',
     ]);
     // Those of the step are still on their way: there is nothing to judge.
     assert.deepEqual(words(of(0, 0), 0), []);

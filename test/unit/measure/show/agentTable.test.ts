@@ -27,7 +27,7 @@ describe('the agents of a run', () => {
   it('have no slowest one where all are alike, and no words for a single one', () => {
     const [busiest, ...others] = agentSentences([agent(1, 5000), agent(2, 5000)], panelStrings);
     assert.match(busiest!, /^Busiest: /);
-    assert.deepEqual(others, ['The figures are those of step 3.']);
+    assert.deepEqual(others, ['The figures of the agents are those of step 3.']);
     assert.deepEqual(agentSentences([agent(1, 5000)], panelStrings), others);
     assert.deepEqual(agentSentences([], panelStrings), []);
   });

@@ -14,7 +14,7 @@ import {
 } from '../../../../src/results/counters/counterFile';
 import {
   CounterSummarizer,
-  formatCounterSummary,
+  formatLoadCounters,
 } from '../../../../src/results/counters/counterSummary';
 import { ResultFolder } from '../../../../src/results/resultFolder';
 import { sampleResult, sampleScenario, sampleSnapshot, sampleStep } from '../sampleResult';
@@ -248,7 +248,7 @@ describe('the counter file of a run', () => {
     const summarizer = new CounterSummarizer();
     for (const line of lines) summarizer.add(line);
     assert.match(
-      formatCounterSummary(summarizer.summary(), () => steps[0]!.latencyUs).join('\n'),
+      formatLoadCounters(summarizer.summary(), () => steps[0]!.latencyUs).join('\n'),
       / {2}50\.00%: < 200 ms \(150ms\)\n {2}75\.00%: < 1000 ms\n/,
     );
   });

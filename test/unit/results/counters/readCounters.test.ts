@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ExpectedError } from '../../../../src/base/expectedError';
-import { formatCounterSummary } from '../../../../src/results/counters/counterSummary';
+import { formatLoadCounters } from '../../../../src/results/counters/counterSummary';
 import { readCounterSummary } from '../../../../src/results/counters/counterSummary';
 
 const fixtures = 'test/fixtures/counters';
@@ -34,7 +34,7 @@ describe('readCounterSummary', () => {
     it(`summarizes ${name}.txt as the Azure SignalR benchmark did`, async () => {
       const read = await readCounterSummary(`${fixtures}/${name}.txt`);
       const expected = readFileSync(`${fixtures}/${name}.summary.txt`, 'utf8');
-      assert.equal(`${formatCounterSummary(read).join('\n')}\n`, expected);
+      assert.equal(`${formatLoadCounters(read).join('\n')}\n`, expected);
       assert.equal(read.cut, false);
     });
   }
@@ -59,7 +59,7 @@ describe('readCounterSummary', () => {
 
   it('takes a file of one line: no time, hence no rates', async () => {
     const read = await reading(line({ epoch: 3, 'message:sent': 7 }));
-    assert.match(formatCounterSummary(read).join('\n'), /Requests\/sec: 0\.00.*nothing received/s);
+    assert.match(formatLoadCounters(read).join('\n'), /Requests\/sec: 0\.00.*nothing received/s);
   });
 
   it('names the line that is wrong', async () => {

@@ -4,7 +4,7 @@ import { LatencyHistogram } from '../../../../src/measure/histogram';
 import { addResultCounters, type CounterLine } from '../../../../src/results/counters/counterFile';
 import {
   CounterSummarizer,
-  formatCounterSummary,
+  formatLoadCounters,
 } from '../../../../src/results/counters/counterSummary';
 import { sampleResult, sampleScenario, sampleStep } from '../sampleResult';
 
@@ -73,7 +73,7 @@ describe('addResultCounters', () => {
     const only = { scenario: { ...scenario, entries: [stream] }, connections, steps: [lost] };
     for (const line of addResultCounters(lines, only)) summarizer.add(line);
     assert.match(
-      formatCounterSummary(summarizer.summary()).join('\n'),
+      formatLoadCounters(summarizer.summary()).join('\n'),
       /nothing received\n Missing in streams: 71\n-/,
     );
     const echo = { name: 'echo', parameters: {} };

@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import {
   createServerId,
-  ServerConnections,
+  ServerConnectionPool,
   startAppServer,
 } from '../../../../src/servers/appServer/appServer';
 import { AppServerHub } from '../../../../src/servers/appServer/appServerHub';
@@ -35,8 +35,8 @@ describe('the id of an app server', () => {
 });
 
 /** Connections that get no token. */
-function withoutToken(onProblem: (text: string) => void): ServerConnections {
-  return new ServerConnections(new AppServerHub({}), {
+function withoutToken(onProblem: (text: string) => void): ServerConnectionPool {
+  return new ServerConnectionPool(new AppServerHub({}), {
     ...{ url: 'ws://127.0.0.1:1/server/?hub=h', serverId: 's', signedIn: false, onProblem },
     token: () => Promise.reject(new Error('no key')),
   });

@@ -154,7 +154,7 @@ describe('frames of ASP.NET SignalR', () => {
   it('show the stamp of an answer whose id it is, however the server orders it', () => {
     const at = (text: string): number => {
       const { buffer, start, end } = placed(text);
-      const found = codec.answeredStamp(buffer, start, end);
+      const found = codec.stampInCompletion(buffer, start, end);
       return found < 0 ? found : found - start;
     };
     const first = '{"I":"'.length;
@@ -235,7 +235,7 @@ describe('frames of ASP.NET SignalR', () => {
           for (const span of spansOf(text)) {
             const { buffer: own, start: from, end: to } = placed(span);
             codec.read(own, from, to);
-            codec.answeredStamp(own, from, to);
+            codec.stampInCompletion(own, from, to);
           }
         } catch (error) {
           if (!(error instanceof HubMessageError)) throw error;

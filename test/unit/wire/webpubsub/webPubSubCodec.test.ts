@@ -85,7 +85,7 @@ describe('Web PubSub in the words of a hub', () => {
   });
 
   it('is connected when the service says so, and not before', () => {
-    const greetingEnd = webPubSubCodec.greetingEnd!;
+    const greetingEnd = webPubSubCodec.firstMessageEnd!;
     const connected = { type: 'connected', connectionId: 'c', userId: 'u' } as const;
     const frame = writeJsonServerMessage({ ...connected, reconnectionToken: undefined });
     assert.equal(greetingEnd(frame, 0, frame.length), frame.length);
