@@ -121,7 +121,10 @@ describe('a run from the editor', () => {
     const session = await start(scenarioText(hub.url, 1), { directories: [locked, results()] });
     assert.equal(path.dirname(session.folder), results());
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0]!, /cannot be written below .*\.signalr-bench .*It goes to /);
+    assert.match(
+      warnings[0]!,
+      /cannot be written below .*\.signalr-bench .*The result is written to /,
+    );
     assert.ok(warnings[0]!.includes(session.folder) && !warnings[0]!.includes('--out'));
     await session.finished;
     assert.ok(existsSync(path.join(session.folder, 'result.json')));

@@ -266,10 +266,10 @@ describe('a sign-in to Microsoft Entra ID', function () {
       const signsIn = connectionString.replace(/AccessKey=[^;]*/, 'AuthType=azure.msi');
       const taken = await traced(signsIn, 'doctor', '--target', '${env:SERVICE}');
       assert.equal(taken.code, 0, taken.stderr);
-      assert.match(taken.stdout, /answers within .* and takes the\s+sign-in/);
+      assert.match(taken.stdout, /answers within .* and accepts the\s+sign-in/);
       assert.match(folder.read('loaded.txt'), /optional\.js/);
       const byKey = await traced(connectionString, 'doctor', '--target', '${env:SERVICE}');
-      assert.match(byKey.stdout, /answers within .* and takes the\s+key/);
+      assert.match(byKey.stdout, /answers within .* and accepts the\s+key/);
       assert.doesNotMatch(folder.read('loaded.txt'), /optional\.js/);
     } finally {
       await emulator.dispose();

@@ -99,7 +99,7 @@ describe('members that move between three agents', () => {
     // Those that are on their way in or out get messages, too: nobody counts on them.
     const { expected, received, lost, membership } = onlyStep(result);
     assert.deepEqual([received, lost], [expected, 0]);
-    assert.ok(expected > 1000 && membership!.joins > 50, `${expected}, ${membership?.joins} joins`);
+    assert.ok(expected > 1000 && membership!.joins > 10, `${expected}, ${membership?.joins} joins`);
   });
 
   it('are counted so where they join and leave by calls of their sessions', async () => {

@@ -84,7 +84,7 @@ describe('a sign-in with the account of the editor', () => {
     const [first, second] = requests;
     const scopes = ['https://signalr.azure.com/.default'];
     assert.deepEqual(first, { provider: 'microsoft', scopes, asks: undefined });
-    assert.match(second?.asks ?? '', /AuthType=azure.*nothing else .* is signed in/);
+    assert.match(second?.asks ?? '', /AuthType=azure.*no other sign-in .* was found/);
     for (const name of readdirSync(folder))
       assert.ok(!readFileSync(path.join(folder, name), 'utf8').includes(token), name);
   });

@@ -209,7 +209,7 @@ describe('doctor', () => {
     assert.equal(borrows.code, 0);
     assert.match(
       borrows.out,
-      /takes the\s+sign-in\n\s+REST is not allowed to this identity;[^]*SignalR\s+Service\s+Owner\.\n/,
+      /accepts the\s+sign-in\n\s+REST is not allowed to this identity;[^]*SignalR\s+Service\s+Owner\.\n/,
     );
     const refuses = await at.run(args, {
       deps: {
