@@ -58,12 +58,10 @@ const withinBudgets = {
  * @param {string} options.target webpack target
  * @param {string | object} options.entry source file, or the entry in webpack's long form
  * @param {Record<string, string>} [options.external] modules left to the host, each with how to load it
- * @param {string} [options.firstLine] put before everything else
- * @param {Record<string, string>} [options.parts] files of lazy parts, by the names of the parts
  * @param {webpack.WebpackPluginInstance[]} [options.plugins] further plugins
  * @returns {webpack.Configuration}
  */
-function bundle({ name, target, entry, external = {}, firstLine, parts = {}, plugins = [] }) {
+function bundle({ name, target, entry, external = {}, plugins = [] }) {
   return {
     name,
     target,
@@ -73,8 +71,7 @@ function bundle({ name, target, entry, external = {}, firstLine, parts = {}, plu
     output: {
       path: path.join(__dirname, 'dist'),
       filename: '[name].js',
-      // What two bundles load lazily is another file for each of them.
-      chunkFilename: ({ chunk }) => parts[chunk.name] ?? '[name].js',
+      chunkFilename: '[name].js',
     },
     externals: external,
     devtool: 'source-map',
@@ -121,9 +118,6 @@ function bundle({ name, target, entry, external = {}, firstLine, parts = {}, plu
       // Optional add-ons of ws, compiled for one machine. They must be missing, not empty: ws then uses
       // its own code instead.
       new webpack.IgnorePlugin({ resourceRegExp: /^(bufferutil|utf-8-validate)$/ }),
-      ...(firstLine === undefined
-        ? []
-        : [new webpack.BannerPlugin({ banner: firstLine, raw: true, entryOnly: true })]),
       ...plugins,
     ],
   };

@@ -25,7 +25,7 @@ import { everyWay, startWay } from './walk/ways.mjs';
 const require = createRequire(import.meta.url);
 const { parseDurationMs } = require(path.resolve('out/src/base/units.js'));
 const { startRelay } = require(path.resolve('out/test/fakes/relay.js'));
-const { secretVariable } = require(path.resolve('out/src/targets/target.js'));
+const { secretVariable } = require(path.resolve('out/src/scenario/target/references.js'));
 
 const text = { type: 'string' };
 const { values } = parseArgs({

@@ -44,7 +44,7 @@ export { calibrate } from '../engine/calibrate/roundTrips';
 export { detectHubTraits as askHub, probeHub } from '../wire/connect/probeHub';
 export { redirectHosts } from '../wire/connect/probeHub';
 
-// Not in the ConfigMap of a cluster: no agent reads recordings.
+// Only who records or imports loads it.
 export const importCommand: typeof ImportCommand = async (...given) =>
   (await import(/* webpackChunkName: "record" */ './commands/recordCommand.js')).importCommand(
     ...given,

@@ -360,7 +360,7 @@ export const runSummary = object({
   startedAt: time,
   endedAt: time,
   ending,
-  /** Why the run ended before all planned steps were done, for people. */
+  /** Why the run ended before its plan was done, for people. */
   endingMessage: optional(text),
   target: object({
     kind: text,

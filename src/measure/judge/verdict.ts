@@ -41,8 +41,8 @@ export interface StepMeasures extends Omit<JudgedDeliveries, 'offered' | 'sent'>
 }
 
 const brokenOff: Readonly<Partial<Record<Ending, Words>>> = {
-  stopped: sentence('the run was stopped before all planned steps were done'),
-  interrupted: sentence('the run was interrupted before all planned steps were done'),
+  stopped: sentence('the run was stopped before its plan was done'),
+  interrupted: sentence('the run was interrupted before its plan was done'),
   targetLost: sentence('the target was lost during the run'),
   workerLost: sentence('a worker of the load generator was lost during the run'),
 };

@@ -4,6 +4,8 @@ import { longestWholeText, matchKeysOf, type MatchKey } from './values';
 
 const longestDelayUs = 10_000_000;
 const greetingUs = 1_000_000;
+/** Before the answer to its first call, which a busy machine may hear late. */
+const busyUs = 5_000_000;
 /** A text in more calls, or in a larger share of them, names a room or a user. */
 const rareCalls = 3;
 const rareShare = 0.02;
@@ -47,7 +49,10 @@ export function findGreetings({ clients, callbacks }: Trace): ReadonlySet<string
   const others = new Set<string>();
   for (const { target, client, atUs } of callbacks) {
     const by = getOrCreate(hearers, target, () => new Set());
-    if (by.has(client) || atUs - client.open.t > greetingUs) others.add(target);
+    const afterUs = atUs - client.open.t;
+    const answeredUs = client.calls[0]?.endUs ?? Infinity;
+    const isSoon = afterUs <= greetingUs || (afterUs <= busyUs && atUs <= answeredUs);
+    if (by.has(client) || !isSoon) others.add(target);
     by.add(client);
   }
   const callers = clients.filter(({ calls }) => calls.length > 0);

@@ -253,18 +253,18 @@ function heardOf({ from, event, turn }: ValueSource): (TracedCallback | undefine
   });
 }
 
+/** A session waits for such a callback, in vain where it does not come. */
+const nearlyAlways = 0.95;
+
 function comesAlways(source: ValueSource): boolean {
   const heard = heardOf(source);
   const times = heard.filter((callback) => callback !== undefined).length;
-  return times > 0 && times >= heard.length * nearlyAll;
+  return times > 0 && times >= heard.length * nearlyAlways;
 }
 
 export function isCausedByOthers(source: ValueSource): boolean {
   const heard = heardOf(source).filter((callback) => callback !== undefined);
-  return (
-    heard.filter(({ client, cause }) => cause !== undefined && cause.client !== client).length * 2 >
-    heard.length
-  );
+  return heard.filter(({ client, cause }) => cause?.client !== client).length * 2 > heard.length;
 }
 
 /** A value that is the only one must be long, or called an id. */

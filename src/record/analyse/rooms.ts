@@ -3,7 +3,7 @@ import { getOrCreate } from '../../base/collect';
 import { textBytes } from '../../usecases/ownArguments';
 import { peakDistinct } from './connectionPlan';
 import { spreadOf } from './spread';
-import { nearlyAll, type Trace, type TracedCall, type TracedClient } from './trace';
+import { type Trace, type TracedCall, type TracedClient } from './trace';
 import { pathKey, valueAt, visitLeaves, visitTexts, type Path } from './values';
 
 /**
@@ -20,7 +20,10 @@ export interface Rooms {
   readonly inSeveral: boolean;
 }
 
+/** So many calls of one method say enough. */
 const mostCalls = 2000;
+/** Of the calls that a room explains: a method that joins is a strong statement. */
+const nearlyAllHear = 0.95;
 const joins = /join|enter|subscribe|connect|open|watch|follow/i;
 const leaves = /leave|exit|unsubscribe|disconnect|quit|close|unwatch|unfollow/i;
 
@@ -43,7 +46,7 @@ export function findRooms(trace: Trace, consequences: readonly MethodCallback[])
     const isToSelf = consequence.audience === 'self';
     if (isToSelf && !joins.test(found.joinMethod)) continue;
     joinMethods.add(found.joinMethod);
-    if (!isToSelf || !isToCaller(heard, found, uses)) toRooms.add(consequence);
+    if (!isToSelf || !isToCaller(trace, heard, found)) toRooms.add(consequence);
     for (const { arguments: values, method } of trace.calls)
       if (method === consequence.method) {
         const name = valueAt(values, found.path);
@@ -57,21 +60,47 @@ export function findRooms(trace: Trace, consequences: readonly MethodCallback[])
   return { names, atOnce, joinMethods, leaveMethods, heard: toRooms, inSeveral };
 }
 
-/** Others had joined the room, and mostly received nothing. */
-function isToCaller(heard: Hearers, { path, joinMethod }: Join, uses: Uses): boolean {
+/** Others were in the room, and mostly received nothing. */
+function isToCaller(trace: Trace, heard: Hearers, { path, joinMethod }: Join): boolean {
+  const stays = staysIn(trace, joinMethod);
   let balance = 0;
-  for (const [{ client, arguments: values, atUs }, clients] of heard) {
-    const room = String(valueAt(values, path));
-    const hadOthers = [...uses].some(
-      ([other, texts]) =>
-        other !== client &&
-        (other.closedUs ?? Infinity) > atUs &&
-        texts.get(room)?.some((use) => use.method === joinMethod && use.atUs <= atUs),
+  for (const [{ arguments: values, atUs }, clients] of heard) {
+    const there = (stays.get(String(valueAt(values, path))) ?? []).filter(
+      ({ fromUs, untilUs = Infinity }) => fromUs <= atUs && atUs < untilUs,
     );
     if (clients.length > 1) balance += 1;
-    else if (hadOthers) balance -= 1;
+    else if (there.length > 1) balance -= 1;
   }
   return balance < 0;
+}
+
+interface Stay {
+  readonly fromUs: number;
+  /** Absent where it goes on to the end. */
+  untilUs?: number | undefined;
+}
+
+/** Stays in each room, from the answer of the join until the client leaves or closes. */
+function staysIn({ calls }: Trace, joinMethod: string): ReadonlyMap<string, readonly Stay[]> {
+  const stays = new Map<string, Stay[]>();
+  const open = new Map<string, Map<TracedClient, Stay>>();
+  for (const { client, method, arguments: values, atUs, endUs, error } of calls) {
+    const isJoin = method === joinMethod;
+    if (error !== undefined || (!isJoin && !leaves.test(method))) continue;
+    visitTexts(values, (text) => {
+      const there = getOrCreate(open, text, () => new Map<TracedClient, Stay>());
+      const stay = there.get(client);
+      if (isJoin && stay === undefined) {
+        const begun: Stay = { fromUs: endUs ?? atUs, untilUs: client.closedUs };
+        there.set(client, begun);
+        getOrCreate(stays, text, () => []).push(begun);
+      } else if (!isJoin && stay !== undefined) {
+        stay.untilUs = atUs;
+        there.delete(client);
+      }
+    });
+  }
+  return stays;
 }
 
 /** Sizes of the names that a run gives to groups, see `population.ts`. */
@@ -182,7 +211,7 @@ function joinOf(heard: Hearers, uses: Uses): Join | undefined {
     });
   }
   const [best] = [...votes.values()]
-    .filter(({ calls }) => calls >= heard.size * nearlyAll)
+    .filter(({ calls }) => calls >= heard.size * nearlyAllHear)
     .sort((a, b) => a.firstUs - b.firstUs);
   return best;
 }
