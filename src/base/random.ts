@@ -3,6 +3,7 @@ export interface Random {
   below(bound: number): number;
 }
 
+/** Mulberry32: 32 bits of state and seed; enough for choosing senders and targets, not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -44,7 +44,7 @@ export interface TableSource {
   readonly line?: number;
 }
 
-/** Messages per second; bandwidth in messages of 2,048 bytes. */
+/** Messages per second; bandwidth in messages of 2,048 bytes, the size behind every table. */
 export interface LimitUse {
   readonly name: string;
   readonly table: string;

@@ -91,6 +91,7 @@ export function steeredClock(machine: Clock, memory: SharedArrayBuffer): Clock {
         const before = Atomics.load(version, 0);
         const machineUs = machine.nowUs();
         const us = machineUs + offsetAt(line, machineUs);
+        // A write takes a few instructions, about once a second.
         if (before % 2 === 0 && Atomics.load(version, 0) === before) return us;
       }
     },

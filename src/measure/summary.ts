@@ -110,6 +110,7 @@ export type Verdict = TypeOf<typeof verdict>;
 
 /** Messages and deliveries of a step, or of one of its entries: `expected` = `received` + `lost`. */
 const messages = object({
+  /** `offered`: messages due at senders that were connected. */
   ...each(['senders', 'offered', 'sent', 'expected'], count),
   /** Messages due at senders that were not connected, unless we had closed them; absent in results of schema 1. */
   skipped: optional(count),
@@ -117,6 +118,7 @@ const messages = object({
   received: count,
   /** The part of `received` that came after the measured time; absent in results of schema 1. */
   receivedLater: optional(count),
+  /** `extra`: deliveries to connections that should not have got them. */
   ...each(['lost', 'duplicated', 'outOfOrder', 'extra'], count),
   /** Part of `lost` that came after the drain. */
   late: count,
@@ -210,6 +212,7 @@ export type PushedSummary = TypeOf<typeof pushedSummary>;
 export const pushedSummaries = list(pushedSummary, 101);
 
 const membershipSummary = object({
+  /** `skipped`: moves due while the connection's previous one was still unanswered. */
   ...each(['joins', 'joinsFailed', 'leaves', 'leavesFailed', 'skipped'], count),
   /** From the moment a move was due to the hub's completion, of those that worked. */
   ...each(['joinUs', 'leaveUs'], latency),
@@ -339,8 +342,10 @@ const connectionSummary = object({
   connectUs: connectTimes,
   /** The time of the try that succeeded, split; phases that never happened are absent. */
   connectPhasesUs: optional(object(some(connectPhases, connectTimes)) as Shape<PhaseTimes>),
+  /** During the ramp. */
   openedPerSecond: optional(count),
   pings: optional(object(each(['sent', 'received'], count))),
+  /** The first ones; a long list is cut. */
   drops: optional(list(droppedConnection, 10_000)),
   life: optional(lifeSummary),
   targets: optional(list(targetSummary, 1000)),

@@ -155,9 +155,10 @@ export class DrawnPace implements Pacing {
   }
 }
 
-/** Uneven due times of one sender: pure functions of sender and message number. */
-
-/** Times are microseconds from the step's start; message numbers begin at 0. */
+/**
+ * Uneven due times of one sender: pure functions of sender and message number. Times are microseconds from the step's
+ * start; message numbers begin at 0.
+ */
 export interface Timing {
   firstUs(rank: number): number;
   /** `beforeUs`: due time of the message before, with closed pacing its send time. */
@@ -237,6 +238,7 @@ function gapsOf({ distribution, spread }: PlanIntervals): Record<'gap' | 'longer
       const [least, most] = [1 - spread, 1 + spread];
       return {
         gap:
+          // Closed pacing: nothing is drawn.
           spread === 0
             ? () => 1
             : (rank, number, draw) => least + (most - least) * draw(rank, number),
@@ -309,7 +311,7 @@ export class Activity {
     return from;
   }
 
-  /** Senders are active in the order of their ranks. */
+  /** Senders are active in the order of their ranks; half a sender rounds a ramp to whole ones. */
   isActive(rank: number, us: number): boolean {
     return this.at(us) > rank + 0.5;
   }
@@ -319,6 +321,7 @@ export class Activity {
     const { corners } = this;
     const least = rank + 0.5;
     if (this.at(us) > least) return us;
+    // Two corners may have that time.
     for (let at = Math.max(1, this.nextCorner(us) - 2); at < corners.length; at++) {
       const [from, to] = [corners[at - 1]!, corners[at]!];
       if (to.atUs < us || to.value <= least) continue;

@@ -10,8 +10,6 @@ import {
 } from '../base/personalText';
 import { parseBytes, weightedMean, parsePayloadSizes, type PayloadSize } from './payloadSizes';
 
-/** Arguments of a call: YAML values whose texts may hold placeholders, such as `{sender}`. `{{` is a literal brace. */
-
 /** Assumed bytes, for the estimate. */
 const usualBytes = {
   ...{ sender: 22, receiver: 22, group: 24 },
@@ -22,6 +20,7 @@ const usualKeptBytes = 36;
 
 const isUsual = (name: string): name is keyof typeof usualBytes => Object.hasOwn(usualBytes, name);
 
+/** In the texts of a call's arguments, such as `{sender}`; `{{` is a literal brace. */
 export type Placeholder =
   | { readonly name: keyof typeof usualBytes }
   /** Random letters and digits; with several `sizes`, `bytes` is their mean. */

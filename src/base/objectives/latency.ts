@@ -38,6 +38,7 @@ function shareOfReceived(
   return Math.max(1, Math.ceil(share * expected - 1e-6)) / received;
 }
 
+/** Source: decision record on several machines, "Clocks". */
 const minInsideCount = 1000;
 
 /**

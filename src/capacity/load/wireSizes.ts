@@ -134,6 +134,7 @@ function hubLegs({ protocol, upstream }: Spoken, shape: MessageShape, payload: n
   return { sent, toClient, toApplication };
 }
 
+/** Source: "Azure SignalR Service data plane REST API reference". */
 const restBody = (shape: MessageShape, payload: number): number =>
   jsonBytes({ target: callbacks.recordLatency, arguments: [dictionary(shape, payload)] });
 

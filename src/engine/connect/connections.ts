@@ -166,6 +166,7 @@ export class Connections implements HubListener {
     this.lifespans.closed(connection.index, this.nowUs());
     this.byIndex.delete(connection.index);
     connection.close();
+    // A server that does not answer must not keep descriptors while new connections open.
     setTimeout(() => connection.destroy(), goodbyeMs).unref();
   }
 

@@ -124,12 +124,14 @@ function missingPorts(
   );
 }
 
+/** Soft limit of open files; Node raises it to the hard one at start where it can. */
 async function openFileLimit(): Promise<number | null> {
   if (process.platform === 'win32') return null;
   try {
     const limits = await readFile('/proc/self/limits', 'utf8');
     return wholeNumber(/^Max open files\s+(\d+)/m.exec(limits)?.[1]);
   } catch {
+    // Not Linux: ask a shell, which inherits the limit.
     return run('/bin/sh', ['-c', 'ulimit -n']).then(
       ({ stdout }) => wholeNumber(stdout.trim()),
       () => null,

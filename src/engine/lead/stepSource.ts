@@ -51,6 +51,7 @@ export class ListedSteps implements StepSource {
   over(): void {}
 }
 
+/** Between two steps, besides the times of their plan; agents get orders a second ahead. */
 const betweenMs = 200;
 const betweenOnAgentsMs = 2000;
 

@@ -11,14 +11,18 @@ export const leadTimings = {
   hopelessConnects: 20,
   /** A silent target is given up after that, unless one connect may take longer. */
   hopelessMs: 22_500,
+  /** A target that had connections is given up after this long without any. */
   deadMs: 47_000,
+  /** The same in a search, where connections come back only because it opens them again. */
   deadInSearchMs: 15_000,
+  /** From the order to connect until the first connection is due. */
   connectLeadUs: 20_000,
   /** So that every worker has the order before the first message is due. */
   stepLeadUs: 100_000,
   drainPollMs: 25,
   /** From the end of a step; a backlog may take a second. */
   sendingUs: 1_500_000,
+  /** From the end of a drain until agents have reported each other's changes. */
   reportingUs: 1_000_000,
   closeMs: 3000,
   /** Upper bound: hosts declare silent agents lost before this. */
@@ -28,8 +32,11 @@ export const leadTimings = {
    * several machines, "Barrier".
    */
   phaseMs: 60_000,
+  /** After that, for reports that are still on their way. */
   onItsWayMs: 5000,
+  /** Between two checks for silent worker processes. */
   lookMs: 1000,
+  /** A worker process silent for this long is lost; the same as the default of agents. */
   silentMs: 30_000,
   recoveryPollMs: 250,
   /** A target that delivers nothing for so long counts as recovered. */
@@ -115,6 +122,7 @@ export class LeadWaiter {
   }
 }
 
+/** Timers take no infinite time. */
 const longestWaitMs = 60_000;
 
 export class WorkerReports extends ChangeSignal {
@@ -170,6 +178,7 @@ export function connectLimitMs(plan: Plan, connections: number): number {
 
 export function prepareLimitMs(plan: Plan, connections: number): number {
   const groups = populationsOf(plan).reduce((sum, each) => sum + each.groupsPerConnection, 0);
+  // Asked for its id, a hub both answers and sends it.
   const callsEach = 2 + groups;
   const rounds = Math.ceil(mostOfOneWorker(plan, connections) / preparedAtOnce);
   return rounds * callsEach * answerTimeoutMs;

@@ -304,6 +304,7 @@ export class RemoteMembers {
   }
 }
 
+/** In one report: three numbers each, below 100 KB as JSON. */
 const mostChanges = 4096;
 
 /** Bits of {@link import('../../messages/worker').MembershipChange}; the entry index is stored above them. */

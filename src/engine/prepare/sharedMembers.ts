@@ -25,6 +25,7 @@ const idBytes = 256;
 const versionCell = 0;
 const lockCell = 1;
 const openCell = 2;
+/** Waits for other threads: spins first, then naps. */
 const spins = 1000;
 const napMs = 0.05;
 
@@ -223,7 +224,10 @@ export class SharedMembers {
     return (this.meant[index] ?? 0) - (this.got[index] ?? 0);
   }
 
-  /** A move during the counting of a message may or may not be included and counts as meant. */
+  /**
+   * A move during the counting of a message may or may not be included and counts as meant: add the messages begun
+   * before the connection leaves, subtract those finished before it joined.
+   */
   private follow(index: number, group: number, inside: boolean): void {
     if (this.counted.length === 0) return;
     if (inside) {
@@ -233,6 +237,7 @@ export class SharedMembers {
   }
 
   private change(index: number, open: 0 | 1, also: () => void): void {
+    // A connection belongs to one worker, so nobody else changes it meanwhile.
     if (Atomics.load(this.open, index) === open) return;
     const atUs = this.alone((changedUs) => {
       also();
@@ -251,6 +256,7 @@ export class SharedMembers {
     Atomics.add(this.state, versionCell, 1);
     const changedUs = Math.floor(this.nowUs()) + 1;
     change(changedUs);
+    // Whoever reads clock and counts after this is on this side of the change.
     for (let tries = 0; tries < spins && this.nowUs() < changedUs; tries++);
     Atomics.add(this.state, versionCell, 1);
     Atomics.store(this.state, lockCell, 0);

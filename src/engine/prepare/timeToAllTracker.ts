@@ -7,11 +7,13 @@ const cells = { source: 0, sequence: 1, missing: 2, latestUs: 3 } as const;
 const cellsPerMessage = 4;
 /** Messages in flight at once; 16 bytes each. */
 const places = 2 ** 18;
+/** Slots to probe from that of a message's hash on. */
 const reach = 16;
-/** Lower bits of `missing` count receivers, higher ones hold the step. */
+/** Lower bits of `missing` count receivers, higher ones hold the step: no arrival counts for a message of another. */
 const receiverBits = 23;
 const mostReceivers = 2 ** receiverBits - 1;
 const steps = 2 ** (31 - receiverBits);
+/** A slot this many steps old is free: its message will reach nobody any more. */
 const staleSteps = 2;
 const mostUs = 2 ** 31 - 1;
 
@@ -85,6 +87,7 @@ export class TimeToAllTracker {
   private isStale(at: number, step: number): boolean {
     const noted = Atomics.load(this.table, at + cells.missing) >>> receiverBits;
     const age = ((step % steps) - noted + steps) % steps;
+    // Another worker may already be in the next step.
     return age >= staleSteps && age < steps / 2;
   }
 }

@@ -46,6 +46,7 @@ const nowhere = Buffer.alloc(0);
 /** Approximate bytes around the result of a completion whose id is a stamp. */
 const answerEnvelopeBytes = 96;
 
+/** Largest that a 32-bit counter can track; no sender gets there. */
 const highestSequence = 0x7ffffffe;
 
 /** Usual deliveries are recognised by their first bytes and their stamp is read in place; everything else is parsed. */

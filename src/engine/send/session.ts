@@ -9,6 +9,7 @@ import type { StepWindow, SenderDependencies } from './entrySender';
 import { matchesCondition } from './callMessages';
 import type { Population } from '../../plan/population';
 
+/** More random draws than a session makes. */
 const drawsEach = 2 ** 12;
 
 export interface SessionStepWindow extends StepWindow {

@@ -180,6 +180,7 @@ function frameWriter(
   const writing = (layout: (lengths: HoleLengths) => MessageLayout): Write => {
     const templates = new Map<number, MessageTemplate>();
     return (to, stamp, source) => {
+      // Indexes have fewer than 16 digits.
       const key =
         own === undefined ? 0 : (source.id?.length ?? 0) * 16 + decimalDigits(source.index);
       let template = templates.get(key);

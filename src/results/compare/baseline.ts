@@ -51,7 +51,7 @@ const mostResults = 50;
 
 /**
  * `kept` is the baseline that somebody chose for the scenario; `last` the newest result of the same file and target
- * that passed and was not worse than its own baseline; `best` the passed one with the lowest p99 in its last step;
+ * that passed and was not worse than its own baseline, or was made the baseline all the same; `best` the passed one with the lowest p99 in its last step;
  * anything else names a result. @throws ExpectedError `baseline-unlike` where a named one cannot be compared with
  * such a run; as {@link readResult}
  */

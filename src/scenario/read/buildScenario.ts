@@ -56,7 +56,9 @@ import { readTarget } from './readTarget';
 import { safeExcerpt } from '../text/words';
 
 const usualWarmupMs = 5000;
+/** Where the Azure SignalR benchmark wrote its counters by default. */
 export const usualCounterFile = 'counters.txt';
+/** Members of the guides' small group. */
 export const smallGroup = 10;
 
 /** The scenario of a file, with the sections in which its problems are reported. */

@@ -197,6 +197,7 @@ const timeoutMs = 10_000;
 /** Acknowledgements of the service, with ids unique per app server. */
 class GroupAcks {
   private lastId = 0;
+  // Insertion order is the order of due times.
   private readonly waiting = new Map<
     number,
     { dueMs: number; answer: (isDone: boolean) => void }

@@ -64,6 +64,7 @@ export class ServiceEmulator
   readonly keepAliveMs = 15_000;
   readonly clientTimeoutMs = 30_000;
   readonly hubs = new Map<string, ServiceHub>();
+  /** Milliseconds: the time from negotiate to connect. */
   private readonly clients = new SignalrClients(this, 5000);
   readonly upstream: SignalrUpstream;
   private readonly identities = new WeakMap<IncomingMessage, ClientIdentity>();

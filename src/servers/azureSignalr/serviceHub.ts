@@ -210,6 +210,7 @@ function closed(
   { reason, ...others }: { reason?: string; excludedConnectionIds?: readonly string[] },
 ): Ack {
   const stays = isOneOf(others.excludedConnectionIds);
+  // A copy, because closing removes clients from the collection.
   for (const client of [...clients]) if (!stays(client)) client.close(reason);
   return ok;
 }
@@ -278,7 +279,7 @@ const requestHandlers: {
   [serviceType.getConnectionClaims]: () => notServed,
 };
 
-/** .NET counts 100 ns from year 1. */
+/** .NET counts 100 ns from year 1; the SDK takes the newest list by it. */
 const dotnetTicks = (): string => String(621_355_968_000_000_000n + BigInt(Date.now()) * 10_000n);
 
 function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: RequestContext): void {
@@ -296,11 +297,13 @@ function answerPing({ messages }: ServiceMessageOf<3>, { hub, from }: RequestCon
   }
 }
 
+/** The service forgets an unanswered invocation after this. */
 const keptMs = 10 * 60_000;
 const maxWaiting = 100_000;
 
 /** Client results: invocations of clients by any app server. */
 export class ClientResults {
+  // Insertion order is the order of expiry.
   private readonly waiting = new Map<string, { asker: AppServerConnection; dueMs: number }>();
 
   constructor(private readonly instanceId: string) {}

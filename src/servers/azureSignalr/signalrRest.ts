@@ -51,6 +51,7 @@ function handlerIn({
   return { url, categories, events };
 }
 
+/** Routes as in the REST API, version 2022-06-01; those that end with `:send` have a message in their body. */
 export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
   codes: {
     400: 'Error.Request.Invalid',
@@ -63,15 +64,15 @@ export const signalrRest: RestApi<ServiceHub, SignalrRestHost> = {
   errorBody: ({ message }, code) => ({ code, message, target: null, details: [] }),
   issuesKeys: true,
   resolvePath: (path) => {
-    const { isSettings: isOwn, method, hub, parts, query } = path;
-    if (isOwn) return { ...path, hub: hub.toLowerCase() };
+    const { isSettings, method, hub, parts, query } = path;
+    if (isSettings) return { ...path, hub: hub.toLowerCase() };
     // The application name is a prefix of the hub.
     const application = query.get('application');
     const name = application === null ? hub : `${application}_${hub}`;
     // The first version had no `:send`; GET is allowed for HEAD.
     const isOldSend = method === 'POST' && parts.at(-1)?.startsWith(':') !== true;
     return {
-      isSettings: isOwn,
+      isSettings,
       method: method === 'GET' ? 'HEAD' : method,
       hub: name.toLowerCase(),
       parts: isOldSend ? [...parts, ':send'] : parts,

@@ -153,6 +153,7 @@ export function loopbackServer({ answer, upgrade, publicHost }: LoopbackHandlers
   });
   if (upgrade === undefined) return server;
   server.on('upgrade', (request, socket, head) => {
+    // The peer may vanish before anybody handles errors.
     socket.on('error', () => socket.destroy());
     const refusal = foreignRequestRefusal(request, publicHost);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
@@ -168,6 +169,7 @@ export async function listenOnLoopback(server: Server, port: number): Promise<nu
   });
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
+    // A ramp opens many connections at once; the kernel has its own upper limit.
     server.listen({ host: loopbackHost, port, backlog: 4096 }, resolve);
   });
   await listening.catch((cause: unknown) => {

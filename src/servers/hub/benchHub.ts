@@ -196,6 +196,11 @@ export abstract class BenchServer<Connection extends BenchConnection>
 
 const notFound: Refusal = { status: 404, text: 'There is no hub at this path.' };
 
+/** Defaults of ASP.NET Core. */
+const defaultKeepAliveMs = 15_000;
+const handshakeTimeoutMs = 15_000;
+const pollLimits: PollLimits = { pollTimeoutMs: 90_000, disconnectTimeoutMs: 15_000 };
+
 class RunningHub
   extends BenchServer<HubConnection>
   implements ConnectionHost, BenchContext, ClientsHost
@@ -205,13 +210,14 @@ class RunningHub
   readonly clientTimeoutMs = 30_000;
   readonly maxPostBytes: number;
   private readonly path: string;
+  /** Milliseconds: the time from negotiate to connect. */
   private readonly clients = new SignalrClients(this, 15_000);
 
   constructor(options: BenchHubOptions) {
     super(options);
     this.maxMessageBytes = options.maxMessageBytes ?? defaultMaxBytes;
     this.path = (options.path ?? '/signalrbench').replace(/\/$/, '').toLowerCase();
-    this.keepAliveMs = options.keepAliveMs ?? 15_000;
+    this.keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs;
     this.maxPostBytes = options.maxPostBytes ?? 2 * defaultMaxBytes;
   }
 
@@ -237,11 +243,11 @@ class RunningHub
   }
 
   pollLimits(): PollLimits {
-    return { pollTimeoutMs: 90_000, disconnectTimeoutMs: 15_000 };
+    return pollLimits;
   }
 
   connected(id: string, transport: HubTransport): void {
-    this.add(new HubConnection(id, this, transport, 15_000));
+    this.add(new HubConnection(id, this, transport, handshakeTimeoutMs));
   }
 
   onInvocation(connection: HubConnection, message: Envelope): void {

@@ -348,6 +348,7 @@ export class ChatRooms {
 
   private remember(name: string, message: ChatMessage, bytes: number): void {
     const room = this.rooms.get(name) ?? { messages: [], sizes: [] };
+    // A map keeps insertion order: the room becomes the newest.
     this.rooms.delete(name);
     this.rooms.set(name, room);
     room.messages.push(message);

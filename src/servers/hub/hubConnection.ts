@@ -122,8 +122,8 @@ export class HubConnection implements TransportOwner {
   }
 
   get isBehind(): boolean {
-    const { unreadBytes, isBlocked: isHeldUp } = this.transport;
-    return isHeldUp === true || unreadBytes * 4 > this.host.maxUnreadBytes;
+    const { unreadBytes, isBlocked } = this.transport;
+    return isBlocked === true || unreadBytes * 4 > this.host.maxUnreadBytes;
   }
 
   hasRoom(): boolean {

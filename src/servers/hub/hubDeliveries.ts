@@ -37,6 +37,7 @@ export class HubDeliveries {
   private readonly dupEvery: number;
   private readonly capacity: HubCapacity | undefined;
   private readonly isDirect: boolean;
+  /** When the next delivery may leave, with a limit per second. */
   private freeMs = -Infinity;
   private waiting: Waiting[] = [];
   private head = 0;

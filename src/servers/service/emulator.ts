@@ -210,6 +210,7 @@ export class TokenCheck {
       try {
         const { payload } = await compactVerify(token, key, { algorithms });
         const outcome = readClaims(payload);
+        // A key taken away meanwhile must not be remembered.
         if (!('status' in outcome) && keys === this.keys) this.remember(token, outcome);
         return outcome;
       } catch (error) {

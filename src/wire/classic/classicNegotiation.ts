@@ -28,8 +28,10 @@ export interface ClassicTerms {
 const clientProtocol = '2.1';
 const oldest = 1.4;
 const newest = 2.1;
+/** First protocol version with redirects. */
 const redirectsSince = 2;
 
+/** It holds an id and a user name, encrypted. */
 const longestToken = 8192;
 
 const connectionData = (hub: string): string => JSON.stringify([{ Name: hub }]);
@@ -107,6 +109,7 @@ function msOf(value: unknown, otherwise: number): number {
   return 1000 * (isUsable ? value : otherwise);
 }
 
+/** Defaults of the servers where they leave a time out. */
 function timesIn(fields: JsonObject): Omit<ClassicTerms, 'connectionToken'> {
   const { KeepAliveTimeout: silence } = fields;
   return {

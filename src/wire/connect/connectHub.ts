@@ -268,7 +268,7 @@ const codecs: Readonly<Record<Exclude<WireProtocol, 'classic'>, HubCodec>> = {
   webpubsubReliableProtobuf: reliableProtobufWebPubSubCodec,
 };
 
-/** @throws Error for ASP.NET SignalR, whose messages name the hub: see `codecFor` */
+/** @throws Error for ASP.NET SignalR, whose messages name the hub: see {@link codecForEndpoint} */
 export function codecForProtocol(protocol: WireProtocol): HubCodec {
   if (protocol === 'classic') throw new Error('the codec of ASP.NET SignalR needs an endpoint');
   return codecs[protocol];

@@ -27,6 +27,7 @@ export interface ChannelOwner {
   requestFailed(failure: ConnectFailure): void;
 }
 
+/** As in the official clients; a poll ends after 90 s by itself. */
 const requestTimeoutMs = 100_000;
 
 export class HttpChannel {

@@ -12,6 +12,7 @@ import {
 } from './clientConnection';
 import { WebSocketConnection } from './webSocketConnection';
 
+/** One attempt, as in the official clients. */
 export const recoveryAttemptMs = 10_000;
 
 const lostForGood: ReadonlySet<ErrorClass> = new Set<ErrorClass>([

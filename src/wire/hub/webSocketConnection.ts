@@ -176,9 +176,9 @@ export class WebSocketConnection extends ClientConnection implements FrameListen
     this.upgrading = undefined;
     this.state = 'handshaking';
     this.stopwatch?.done('upgrade');
-    const { handshake, opcode: kind, needsNoHandshake: opensAtOnce } = this.codec;
+    const { handshake, opcode: kind, needsNoHandshake } = this.codec;
     if (handshake.length > 0) this.socket.write(clientFrame(kind, handshake));
-    if (opensAtOnce === true) {
+    if (needsNoHandshake === true) {
       this.stopwatch = undefined;
       this.becomeOpen();
     }

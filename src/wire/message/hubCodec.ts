@@ -76,6 +76,7 @@ export function startsWithAt(buffer: Buffer, start: number, bytes: Buffer): bool
 
 const cutOff = 'a hub message is cut off';
 
+// A completion as .NET writes it: in JSON, and in MessagePack after the array header.
 const completionStart = Buffer.from('{"type":3,"invocationId":"', 'latin1');
 const completionEnd = Buffer.from('"}', 'latin1');
 const resultStart = Buffer.from('","result":', 'latin1');

@@ -285,6 +285,7 @@ export class RestCalls {
     return { failure: { errorClass: errorClassForStatus(status, 'request'), text, status } };
   }
 
+  /** One second where the service does not say: it promises no Retry-After. */
   private pause(retryAfter: string | undefined): void {
     const pauseMs = Math.min(maximumPauseMs, retryAfterMs(retryAfter, Date.now()) ?? 1000);
     this.throttled = true;

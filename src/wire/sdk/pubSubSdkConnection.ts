@@ -27,6 +27,7 @@ interface PubSubKeepAlive {
   readonly timeoutMs: number;
 }
 
+/** Defaults of the client. Source: `WebPubSubClientOptions` of `@azure/web-pubsub-client`. */
 const officialKeepAlive: PubSubKeepAlive = { intervalMs: 20_000, timeoutMs: 120_000 };
 /** How often waiting messages are tried again while the client is between two sockets. */
 const retryMs = 250;

@@ -12,6 +12,7 @@ import { HeldBytes } from '../socket/frameReader';
 import { lengthOf, type SdkOwner } from './sdkSockets';
 
 const maximumNegotiateBytes = 256 * 1024;
+/** As in `fetch`, which the client would use. */
 const maximumRedirects = 20;
 
 type Purpose = 'negotiate' | 'poll' | 'send' | 'end';

@@ -217,6 +217,7 @@ const layouts = {
   closeUserConnectionsWithAck: layout(32, userId, reason, ackId, excluded, traced(6)),
   closeGroupConnectionsWithAck: layout(33, groupName, reason, ackId, excluded, traced(6)),
   clientInvocation: layout(34, ...question, payloads, traced(6)),
+  // The protocol is there twice.
   clientCompletion: layout(
     35,
     ...question,
@@ -234,6 +235,7 @@ const layouts = {
     flowEnum('operation'),
     ext(5),
   ),
+  // Only here the map comes first.
   groupMemberQuery: layout(
     40,
     traced(2),

@@ -94,6 +94,7 @@ export class FrameReader {
       header = 4;
     } else if (length === 127) {
       if (end - at < 10) return undefined;
+      // Above 2^53 it is beyond every limit, so lost low bits do not matter.
       length = buffer.readUInt32BE(at + 2) * 4_294_967_296 + buffer.readUInt32BE(at + 6);
       header = 10;
     }
@@ -220,6 +221,7 @@ function checkText(buffer: Buffer, start: number, end: number): void {
     throw new FrameError('a text message is not UTF-8', closeCodes.invalidText);
 }
 
+/** Code and reason: RFC 6455, 5.5.1. */
 function readClose(buffer: Buffer, start: number, end: number, listener: FrameListener): void {
   if (end === start) {
     listener.onClose(noCloseCode, '');

@@ -71,6 +71,7 @@ export function openTunnel(
   const giveUp = (errorClass: ErrorClass, text: string): void => {
     request.destroy(new ConnectFailure(errorClass, `the proxy ${proxy.host} ${text}`));
   };
+  // An answer that is no tunnel, such as a login page.
   request.once('response', () => giveUp('unreachable', 'does not open tunnels'));
   request.once('timeout', () => giveUp('timeout', 'did not answer in time'));
   request.on('error', (error) => {

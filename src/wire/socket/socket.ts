@@ -267,6 +267,7 @@ export class SocketAgents {
       const freeMs = freeSinceMs.get(socket) ?? Infinity;
       if (performance.now() - freeMs >= leastIdleMs) afterIdle.add(request);
     });
+    // Without a listener the request would end silently.
     request.once('upgrade', (_answer, socket) => {
       if (request.listenerCount('upgrade') > 0) return;
       socket.destroy();
