@@ -10,14 +10,17 @@ import { parseScenario } from '../../../src/scenario/parseScenario';
 import { fakeDeps } from '../cli/fakeDeps';
 import { fakeIo } from '../cli/fakeIo';
 
+/** What those read who change the product. */
+const ownPages = ['docs/development.md', 'docs/testing.md'];
+
 /** What users read; documents of the repository's own and evidence are not among them. */
 const pages = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)].filter(
-  (file) => file.endsWith('.md') && file !== 'docs/development.md',
+  (file) => file.endsWith('.md') && !ownPages.includes(file),
 );
 
 const documents = [
   ...pages,
-  ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/development.md'],
+  ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...ownPages],
   ...readdirSync('docs/evidence').map((file) => `docs/evidence/${file}`),
 ];
 
