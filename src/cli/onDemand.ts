@@ -34,15 +34,14 @@ export {
   serveWebPubSub,
 } from './commands/serveCommand';
 export { exportCommand, importCounters, showCommand } from './commands/storedRuns';
-export { writeCounterFile as writeCounters } from '../results/counters/counterFile';
+export { writeCounterFile } from '../results/counters/counterFile';
 export { openLiveOutputs } from '../run/export/liveOutputs';
 export { runWithoutResult, writeReports } from '../run/export/exporters';
 export { validateCommand } from './commands/validateCommand';
 export { startRun } from '../engine/lead/startRun';
 export { openTarget, probeTargetOf } from '../targets/openTarget';
 export { calibrate } from '../engine/calibrate/roundTrips';
-export { detectHubTraits as askHub, probeHub } from '../wire/connect/probeHub';
-export { redirectHosts } from '../wire/connect/probeHub';
+export { detectHubTraits, probeHub, redirectHosts } from '../wire/connect/probeHub';
 
 // Only who records or imports loads it.
 export const importCommand: typeof ImportCommand = async (...given) =>

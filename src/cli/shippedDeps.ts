@@ -23,11 +23,11 @@ export function shippedDeps(
     openTarget: async (...target) => (await onDemand()).openTarget(...target),
     startRun: async (...run) => (await onDemand()).startRun(...run),
     completeResult: async (...run) => (await onDemand()).completeResult(...run),
-    writeCounters: async (...counters) => (await onDemand()).writeCounters(...counters),
+    writeCounters: async (...counters) => (await onDemand()).writeCounterFile(...counters),
     calibrate: async () => (await onDemand()).calibrate(scripts.serverScript),
     probeTargetOf: async (...target) => (await onDemand()).probeTargetOf(...target),
     probeHub: async (endpoint) => (await onDemand()).probeHub(endpoint, contractMethods()),
-    askHub: async (...question) => (await onDemand()).askHub(...question),
+    askHub: async (...question) => (await onDemand()).detectHubTraits(...question),
     redirectHosts: async (...question) => (await onDemand()).redirectHosts(...question),
     ...serveDeps,
   };

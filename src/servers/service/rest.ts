@@ -137,16 +137,16 @@ async function carryOut<Hub, Host extends RestHost<Hub>>(
   if (found === null) throw notFound;
   const [hubText, ...parts] = decodePath(found[2]!) ?? [];
   if (hubText === undefined) throw badRequest('The path is badly encoded.');
-  const isOwn = found[1]!.toLowerCase() === 'emulator';
+  const isSettings = found[1]!.toLowerCase() === 'emulator';
   const asked = api.resolvePath({
-    isSettings: isOwn,
+    isSettings,
     method: request.method ?? '',
     hub: hubText,
     parts,
     query,
   });
   if (!isHubName(asked.hub)) throw badRequest('This is not a name of a hub.');
-  const { run, names } = findRoute(isOwn ? api.settingsRoutes : api.routes, asked);
+  const { run, names } = findRoute(isSettings ? api.settingsRoutes : api.routes, asked);
   const contentType = request.headers['content-type'];
   const url = host.urlsOf(path)[0]!;
   return run({ hub: host.hub(asked.hub), names, query, contentType, body, url }, host);
